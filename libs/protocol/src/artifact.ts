@@ -1,0 +1,1 @@
+export * from "./gen/forge/artifact/v1/artifact_pb.ts";

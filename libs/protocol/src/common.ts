@@ -1,0 +1,1 @@
+export * from "./gen/forge/common/v1/common_pb.ts";

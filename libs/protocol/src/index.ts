@@ -1,0 +1,2 @@
+export { ForgeError, type ForgeErrorOptions } from "./forge-error.ts";
+export { isUuid, uuidV7, uuidV8 } from "./ids.ts";

@@ -1,0 +1,1 @@
+export * from "./gen/forge/tool/v1/tool_pb.ts";

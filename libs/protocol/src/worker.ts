@@ -1,0 +1,1 @@
+export * from "./gen/forge/worker/v1/worker_pb.ts";

@@ -1,0 +1,1 @@
+export type { Outcome, TaskContext, TaskHandler } from "./handler.ts";
