@@ -1,2 +1,3 @@
+export type { Api, Call, CallOptions, Client } from "./api.ts";
 export { ForgeError, type ForgeErrorOptions } from "./forge-error.ts";
 export { isUuid, uuidV7, uuidV8 } from "./ids.ts";

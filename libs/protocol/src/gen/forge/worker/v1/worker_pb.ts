@@ -1009,7 +1009,7 @@ export const CapabilityKind = {
   UNSPECIFIED: 0,
 
   /**
-   * name: provider/model, or provider/* for any of a provider.
+   * name: provider/*, all models of a provider.
    *
    * @generated from enum value: CAPABILITY_KIND_MODEL = 1;
    */

@@ -1,0 +1,61 @@
+interface Waiting<Item, Outcome> {
+  readonly item: Item;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** How a Batcher behaves. */
+export interface BatcherOptions {
+  /** Batches on their way at once. */
+  readonly concurrency: number;
+  /** Items in one batch at most. */
+  readonly batchMax: number;
+}
+
+/**
+ * Group commit: what arrives while batches are on their way goes together in the next. An idle batcher sends at once, so nothing waits for company.
+ * `send` gets 1 to batchMax items and answers each, in order; when it rejects, every item of that batch is rejected with the same error.
+ */
+export class Batcher<Item, Outcome> {
+  readonly #send: (items: readonly Item[]) => Promise<readonly Outcome[]>;
+  readonly #options: BatcherOptions;
+  #waiting: Waiting<Item, Outcome>[] = [];
+  #inFlight = 0;
+  #scheduled = false;
+
+  constructor(send: (items: readonly Item[]) => Promise<readonly Outcome[]>, options: BatcherOptions) {
+    this.#send = send;
+    this.#options = options;
+  }
+
+  submit(item: Item): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Items of one turn of the event loop share a batch: they are all there before the first is sent. */
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight >= this.#options.concurrency) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      while (this.#waiting.length > 0 && this.#inFlight < this.#options.concurrency) void this.#flush();
+    });
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#waiting.splice(0, this.#options.batchMax);
+    this.#inFlight++;
+    try {
+      const outcomes = await this.#send(batch.map((waiting) => waiting.item));
+      for (const [index, waiting] of batch.entries()) waiting.resolve(outcomes[index] as Outcome);
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error);
+    } finally {
+      this.#inFlight--;
+      if (this.#waiting.length > 0) this.#schedule();
+    }
+  }
+}

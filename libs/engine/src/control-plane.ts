@@ -1,0 +1,224 @@
+import { pause, Placement } from "@forge/core";
+import type { Api } from "@forge/protocol";
+import type { ArtifactService } from "@forge/protocol/artifact";
+import type { ApprovalService, EventService } from "@forge/protocol/event";
+import type { SessionService } from "@forge/protocol/session";
+import type { WorkerService } from "@forge/protocol/worker";
+import type { WorkflowService } from "@forge/protocol/workflow";
+import type { Store, StoredTask, Wakeup } from "./ports/index.ts";
+import { createApprovalService } from "./services/approval-service.ts";
+import { createArtifactService } from "./services/artifact-service.ts";
+import { createEventService } from "./services/event-service.ts";
+import { Executor } from "./services/execute.ts";
+import { createSessionService } from "./services/session-service.ts";
+import { createWorkerService } from "./services/worker-service.ts";
+import { createWorkflowService } from "./services/workflow-service.ts";
+import { newId } from "./stream/identity.ts";
+import { type Appended, StreamEngine } from "./stream/stream-engine.ts";
+import { Hub } from "./subscribe/hub.ts";
+import { LostTasks } from "./tasks/lost-tasks.ts";
+import { Outbox } from "./tasks/outbox.ts";
+import { OutputOffsets } from "./tasks/output-offsets.ts";
+import { Repair } from "./tasks/repair.ts";
+import { Timers } from "./tasks/timers.ts";
+import { WorkerRegistry } from "./tasks/worker-registry.ts";
+import { WorkerSessions } from "./tasks/worker-sessions.ts";
+import { taskId } from "./tasks/task-id.ts";
+
+export interface ControlPlaneOptions {
+  readonly store: Store;
+  /** Bugs and what the engine could do nothing about; never an answer to a client. */
+  readonly onProblem: (error: unknown, where: string) => void;
+  /** How long a lease lasts without a heartbeat; absent: 15 s. */
+  readonly leaseTtlMs?: number;
+  /** How often workers report; absent: a fifth of the lease. */
+  readonly heartbeatMs?: number;
+  /** How often a subscriber is told its position while nothing happens; absent: 15 s. */
+  readonly positionMs?: number;
+  /** Events and bytes that may wait for one subscriber; absent: 10,000 and 16 MiB. */
+  readonly subscriberItemsMax?: number;
+  readonly subscriberBytesMax?: number;
+  /** Streams kept in memory; absent: 10,000. */
+  readonly cacheMax?: number;
+  /** False for a reader, which never dispatches, delivers, fires or repairs anything; absent: true. */
+  readonly dispatches?: boolean;
+}
+
+/** Every service of the control plane as plain functions, and its life. */
+export interface ControlPlane {
+  readonly session: Api<typeof SessionService>;
+  readonly workflow: Api<typeof WorkflowService>;
+  readonly event: Api<typeof EventService>;
+  readonly approval: Api<typeof ApprovalService>;
+  readonly artifact: Api<typeof ArtifactService>;
+  readonly worker: Api<typeof WorkerService>;
+  /** Makes all task rows equal to what the streams want; how many streams had to be changed. */
+  repair(): Promise<number>;
+  /** Where one stream's task rows differ from its state; undefined where it does not exist. */
+  compareTasks(namespace: string, streamId: string, kind: "session" | "run"): ReturnType<Repair["compare"]>;
+  /** Finishes what is on its way and stops; the store stays open. */
+  close(): Promise<void>;
+}
+
+const SLOW_POLL_MS = 5_000;
+const REGISTRY_MS = 3_000;
+const EXPIRE_MAX = 500;
+
+/** Starts the engine on a store: one replica of the control plane. */
+export async function createControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { store, onProblem } = options;
+  const leaseTtlMs = options.leaseTtlMs ?? 15_000;
+  const heartbeatMs = options.heartbeatMs ?? leaseTtlMs / 5;
+  const dispatches = options.dispatches ?? true;
+  const replica = `replica:${newId(Date.now())}`;
+  const stop = new AbortController();
+  const placement = new Placement<StoredTask>();
+  const hub = new Hub();
+  const registry = new WorkerRegistry(store);
+  const sessions = new WorkerSessions();
+  const engine = new StreamEngine({
+    store,
+    placement,
+    replica,
+    leaseTtlMs,
+    cacheMax: options.cacheMax ?? 10_000,
+    nowMs: () => Date.now(),
+    artifactText: async (namespace, sha256) => {
+      const stored = await store.getArtifact(namespace, sha256);
+      return stored === undefined ? undefined : new TextDecoder().decode(stored.content);
+    },
+    toolsOf: (namespace, queue) => registry.toolsOf(namespace, queue),
+    onAppended,
+    onBug: onProblem,
+  });
+  const repair = new Repair(store, engine);
+  const lost = new LostTasks(store, engine, repair, replica);
+  const outbox = new Outbox(engine, repair, onProblem);
+  const timers = new Timers(store, engine, repair, replica, onProblem);
+  const executor = new Executor(engine);
+  const background: Promise<void>[] = [];
+
+  function onAppended(appended: Appended): void {
+    const { namespace, streamId, kind, events, seq } = appended;
+    hub.publish(namespace, streamId, events);
+    for (const route of appended.unplacedRoutes) placement.touch(namespace, route);
+    store.wake([{ namespace, streamId, seq, routes: appended.unplacedRoutes }]);
+    if (appended.commands.length > 0) outbox.accept(appended.commands);
+    if (appended.timerDueAtMs !== undefined) timers.expect(appended.timerDueAtMs);
+    if (appended.laterRoutes.length > 0) for (const later of appended.laterRoutes) touchLater(namespace, later.route, later.dueAtMs);
+    if (appended.cancelled.length > 0) {
+      for (const key of appended.cancelled) sessions.cancel(taskId({ streamKind: kind, streamId, key }));
+      guard("cancellations", lost.settleCancelled(streamId));
+    }
+    const pruneThroughSeq = firstTurnStart(events);
+    if (pruneThroughSeq > 1) guard("pruning", store.pruneDeltas(namespace, streamId, pruneThroughSeq - 1));
+  }
+
+  function guard(where: string, work: Promise<unknown>): void {
+    work.catch((error: unknown) => onProblem(error, where));
+  }
+
+  /** A task that is due later waits in the store; its workers are told when its time has come. */
+  function touchLater(namespace: string, route: string, dueAtMs: number): void {
+    const timer = setTimeout(() => placement.touch(namespace, route), Math.min(Math.max(1, dueAtMs - Date.now() + 5), 2 ** 31 - 1));
+    timer.unref();
+  }
+
+  function onWakeups(wakeups: readonly Wakeup[]): void {
+    for (const { namespace, streamId, seq, routes } of wakeups) {
+      if (streamId !== "") {
+        engine.forget(namespace, streamId, seq);
+        hub.moved(namespace, streamId, seq);
+      }
+      for (const route of routes) placement.touch(namespace, route);
+    }
+  }
+
+  /** Wake-ups are hints: whatever they missed is found here. */
+  async function lookEverywhere(): Promise<void> {
+    const followed = hub.streams();
+    for (let index = 0; index < followed.length; index += 1000) {
+      for (const head of await store.heads(followed.slice(index, index + 1000))) {
+        engine.forget(head.namespace, head.streamId, head.seq);
+        hub.moved(head.namespace, head.streamId, head.seq);
+      }
+    }
+    if (!dispatches) return;
+    placement.touch();
+    outbox.accept((await store.leaseInternal({ kind: "command", owner: replica, ttlMs: leaseTtlMs, limit: EXPIRE_MAX })).tasks);
+    await lost.settleCancelled();
+  }
+
+  async function expire(): Promise<void> {
+    const dead = await store.removeDeadWorkers();
+    for (const sessionId of dead) {
+      placement.remove(sessionId);
+      sessions.remove(sessionId);
+    }
+    const released = dead.length === 0 ? undefined : await store.releaseOwners(dead);
+    const expired = await store.expireLeases(EXPIRE_MAX);
+    await lost.lost([...(released?.started ?? []), ...expired.started]);
+    const routes = [...(released?.routes ?? []), ...expired.routes];
+    for (const { namespace, route } of routes) placement.touch(namespace, route);
+    if (routes.some(({ route }) => route === "command")) outbox.accept((await store.leaseInternal({ kind: "command", owner: replica, ttlMs: leaseTtlMs, limit: EXPIRE_MAX })).tasks);
+    if (dead.length > 0) await registry.refreshAll();
+  }
+
+  function every(ms: number, where: string, work: () => Promise<unknown>): void {
+    background.push(
+      (async () => {
+        while (!stop.signal.aborted) {
+          await work().catch((error: unknown) => onProblem(error, where));
+          await pause(ms, stop.signal);
+        }
+      })(),
+    );
+  }
+
+  await store.listen(
+    onWakeups,
+    () => {
+      // While the connection was down anything may have moved.
+      engine.forgetAll();
+      guard("wake-ups", lookEverywhere());
+    },
+    stop.signal,
+  );
+  every(SLOW_POLL_MS, "slow poll", lookEverywhere);
+  every(REGISTRY_MS, "worker registry", () => registry.refreshAll());
+  if (dispatches) {
+    every(leaseTtlMs / 3, "leases", expire);
+    background.push(timers.run(stop.signal));
+    background.push(repair.all(stop.signal).then(() => undefined, (error: unknown) => onProblem(error, "recovery")));
+  }
+
+  const ports = { store, engine, executor, registry };
+  const subscription = {
+    store,
+    hub,
+    heartbeatMs: options.positionMs ?? 15_000,
+    queueItemsMax: options.subscriberItemsMax ?? 10_000,
+    queueBytesMax: options.subscriberBytesMax ?? 16 * 1024 * 1024,
+  };
+  return {
+    session: createSessionService(ports),
+    workflow: createWorkflowService(ports),
+    event: createEventService(subscription),
+    approval: createApprovalService(ports),
+    artifact: createArtifactService(ports),
+    worker: createWorkerService({ store, engine, placement, sessions, registry, offsets: new OutputOffsets(), lost, leaseTtlMs, heartbeatMs }),
+    repair: () => repair.all(stop.signal),
+    compareTasks: (namespace, streamId, kind) => repair.compare(namespace, streamId, kind),
+    close: async () => {
+      stop.abort();
+      await Promise.all(background);
+      await outbox.whenIdle();
+      await engine.whenIdle();
+    },
+  };
+}
+
+/** The seq of a turn's start among events; 0: none. Deltas of earlier turns, whose whole answers are durable, go then. */
+function firstTurnStart(events: Appended["events"]): number {
+  return events.find((event) => event.kind === "turn.started")?.seq ?? 0;
+}

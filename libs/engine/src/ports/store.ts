@@ -1,0 +1,123 @@
+import type { AppendOutcome, StreamAppend } from "./append.ts";
+import type { TaskStore } from "./task-store.ts";
+
+/** A stored event: its encoded forge.event.v1.Event, and the kind beside it. */
+export interface StoredEvent {
+  readonly seq: number;
+  readonly kind: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A stream's head and what is needed to fold it. */
+export interface LoadedStream {
+  readonly kind: "session" | "run";
+  /** Deltas included. */
+  readonly seq: number;
+  /** The newest snapshot of the asked reducer version, if there is one. */
+  readonly snapshot: { readonly seq: number; readonly bytes: Uint8Array } | undefined;
+  /** Events without deltas after the snapshot, through seq, in order. */
+  readonly events: readonly StoredEvent[];
+}
+
+/** A page of events, and what was left out of it. */
+export interface EventPage {
+  readonly events: readonly StoredEvent[];
+  /** The head's seq when the page was read; 0 where the stream does not exist. */
+  readonly headSeq: number;
+  /** Deltas up to here have been pruned; 0: none. */
+  readonly prunedThroughSeq: number;
+}
+
+export interface StoredCommand {
+  readonly commandId: string;
+  readonly digest: Uint8Array;
+  readonly seq: number;
+  readonly resultType: string;
+  readonly result: Uint8Array;
+  readonly decidedAtMs: number;
+}
+
+export interface ListFilter {
+  readonly kind: "session" | "run";
+  readonly status?: string;
+  readonly subject?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** 1 to 500. */
+  readonly limit: number;
+  /** The last row of the page before: newest first by (createdAtMs, streamId). */
+  readonly before?: { readonly createdAtMs: number; readonly streamId: string };
+}
+
+export interface ListedStream {
+  readonly streamId: string;
+  readonly status: string;
+  readonly detailStatus: string;
+  readonly title: string;
+  readonly subject: string;
+  readonly version: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface PendingApprovalRow {
+  readonly streamId: string;
+  readonly kind: "session" | "run";
+  /** Encoded forge.tool.v1.PendingApproval. */
+  readonly approvals: readonly Uint8Array[];
+}
+
+export interface StoredPrincipal {
+  readonly id: string;
+  readonly kind: "client" | "worker";
+  readonly namespaces: readonly string[];
+  /** Of a worker: the queues that it may serve; empty: all. */
+  readonly queues: readonly string[];
+}
+
+/** Something moved: hints that may be lost or doubled. */
+export interface Wakeup {
+  readonly namespace: string;
+  readonly streamId: string;
+  readonly seq: number;
+  /** Routes ("<queue> <capability>") that may have new tasks. */
+  readonly routes: readonly string[];
+}
+
+/**
+ * Streams, commands, tasks, lists, artifacts and principals on one database. Every method may be called concurrently and rejects with a ForgeError
+ * (storage_error where the database can't be reached: the outcome of a write is then unknown). What does not exist is undefined or empty, never an error.
+ */
+export interface Store extends TaskStore {
+  /** Appends for many streams in one statement and one commit; at most one per stream; one outcome each, in order. A lost connection rejects: outcome unknown. */
+  append(appends: readonly StreamAppend[]): Promise<readonly AppendOutcome[]>;
+  /** Consistent as of one database snapshot. */
+  load(namespace: string, streamId: string, reducerVersion: number, afterSeq?: number): Promise<LoadedStream | undefined>;
+  /** Events with seq in (afterSeq, throughSeq], deltas included when asked, at most `limit` (1 to 10,000), in order. */
+  readEvents(namespace: string, streamId: string, range: { afterSeq: number; throughSeq?: number; limit: number; deltas: boolean }): Promise<EventPage>;
+  /** Head seqs of streams that exist. */
+  heads(streams: readonly { namespace: string; streamId: string }[]): Promise<readonly { namespace: string; streamId: string; kind: "session" | "run"; seq: number }[]>;
+  findCommands(namespace: string, streamId: string, commandIds: readonly string[]): Promise<readonly StoredCommand[]>;
+  saveSnapshot(namespace: string, streamId: string, seq: number, reducerVersion: number, bytes: Uint8Array): Promise<void>;
+  /** Removes deltas up to a seq and remembers how far. Idempotent. */
+  pruneDeltas(namespace: string, streamId: string, throughSeq: number): Promise<void>;
+
+  list(namespace: string, filter: ListFilter): Promise<readonly ListedStream[]>;
+  pendingApprovals(namespace: string, page: { limit: number; afterStreamId?: string; streamId?: string }): Promise<readonly PendingApprovalRow[]>;
+
+  /** Idempotent by content; at most 16 MiB. */
+  putArtifact(namespace: string, sha256: string, mediaType: string, content: Uint8Array): Promise<void>;
+  /** Rejects with storage_error when the stored bytes do not match the hash. */
+  getArtifact(namespace: string, sha256: string): Promise<{ mediaType: string; content: Uint8Array } | undefined>;
+
+  savePrincipal(principal: StoredPrincipal, tokenHash: Uint8Array): Promise<void>;
+  findPrincipal(tokenHash: Uint8Array): Promise<StoredPrincipal | undefined>;
+
+  /** Changes when the store may have lost a tail. */
+  incarnation(): Promise<string>;
+  /** Sends wake-ups to other replicas, from a connection of its own; best effort, coalesced. */
+  wake(wakeups: readonly Wakeup[]): void;
+  /** Calls back for wake-ups of other replicas until the signal aborts; `onReconnect` whenever some may have been lost. */
+  listen(onWakeups: (wakeups: readonly Wakeup[]) => void, onReconnect: () => void, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}

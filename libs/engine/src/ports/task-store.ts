@@ -1,0 +1,72 @@
+/** A task row. */
+export interface StoredTask {
+  readonly namespace: string;
+  readonly streamId: string;
+  readonly streamKind: "session" | "run";
+  readonly key: string;
+  readonly kind: "work" | "timer" | "command";
+  readonly route: string;
+  readonly epoch: number;
+  readonly owner: string | undefined;
+  readonly token: Uint8Array | undefined;
+  readonly leaseUntilMs: number | undefined;
+  readonly dueAtMs: number;
+  readonly started: boolean;
+  readonly cancelRequested: boolean;
+  readonly needsStart: boolean;
+  readonly idempotent: boolean;
+  /** Encoded forge.engine.v1.TaskRecord. */
+  readonly bytes: Uint8Array;
+}
+
+export interface TaskId {
+  readonly namespace: string;
+  readonly streamId: string;
+  readonly key: string;
+}
+
+export interface StoredWorker {
+  readonly sessionId: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly principal: string;
+  readonly queues: readonly string[];
+  /** Encoded forge.worker.v1.Capability messages. */
+  readonly capabilities: readonly Uint8Array[];
+  readonly slots: number;
+  readonly draining: boolean;
+}
+
+/** Leases and workers. Times are the database's clock. */
+export interface TaskStore {
+  /** Leases due, unowned tasks of the routes, oldest due first per route, at most limit; never waits for a lock. Each lease gets epoch + 1 and a fresh token. */
+  leaseTasks(request: { namespace: string; routes: readonly string[]; owner: string; ttlMs: number; limit: number }): Promise<readonly StoredTask[]>;
+  /** The same for the control plane's own timers and commands of every namespace; commands in order of their key within a source and target stream. */
+  leaseInternal(request: { kind: "timer" | "command"; owner: string; ttlMs: number; limit: number }): Promise<{ tasks: readonly StoredTask[]; nextDueAtMs: number | undefined }>;
+  /** Extends what the owner holds and names; unowns what it holds and does not name (unstarted) or reports it as lost (started). */
+  heartbeat(request: {
+    sessionId: string;
+    ttlMs: number;
+    held: readonly (TaskId & { epoch: number })[];
+  }): Promise<{ known: boolean; cancelled: readonly TaskId[]; lost: readonly TaskId[]; abandoned: readonly StoredTask[] }>;
+  /** Unowns the unstarted tasks of these owners at once and returns their started ones, whose fate the streams must decide. Routes that got tasks back are returned. */
+  releaseOwners(owners: readonly string[]): Promise<{ started: readonly StoredTask[]; routes: readonly { namespace: string; route: string }[] }>;
+  /** The same for leases whose time has passed, at most limit. */
+  expireLeases(limit: number): Promise<{ started: readonly StoredTask[]; routes: readonly { namespace: string; route: string }[] }>;
+  /** Unleased tasks that are asked to stop; leased to the owner so that it can settle them. */
+  leaseCancelled(request: { owner: string; ttlMs: number; limit: number; streamId?: string }): Promise<readonly StoredTask[]>;
+  /** All tasks of a stream. */
+  tasksOf(namespace: string, streamId: string): Promise<readonly StoredTask[]>;
+  /** Makes a stream's work tasks equal to what its state wants (recovery); only when the head is still at seq. */
+  repairTasks(namespace: string, streamId: string, seq: number, change: { add: readonly import("./append.ts").NewTask[]; remove: readonly string[]; cancel: readonly string[] }): Promise<boolean>;
+  /** Streams with a status that is not final, page by page, for recovery. */
+  openStreams(after: { namespace: string; streamId: string } | undefined, limit: number): Promise<readonly { namespace: string; streamId: string; kind: "session" | "run" }[]>;
+
+  /** Joins; other sessions of the same namespace and name are removed and returned. */
+  saveWorker(worker: StoredWorker, ttlMs: number): Promise<{ replaced: readonly string[] }>;
+  /** Workers whose heartbeat is not older than their ttl. */
+  liveWorkers(namespace: string): Promise<readonly StoredWorker[]>;
+  drainWorker(sessionId: string): Promise<boolean>;
+  /** Workers whose ttl has passed are removed and returned. */
+  removeDeadWorkers(): Promise<readonly string[]>;
+}

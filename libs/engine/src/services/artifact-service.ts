@@ -1,0 +1,41 @@
+import { create } from "@bufbuild/protobuf";
+import { type Api, ForgeError } from "@forge/protocol";
+import { type ArtifactService, GetArtifactResponseSchema, PutArtifactResponseSchema } from "@forge/protocol/artifact";
+import { ErrorCode } from "@forge/protocol/common";
+import type { Store } from "../ports/index.ts";
+import { sha256Hex } from "../stream/identity.ts";
+
+const ARTIFACT_MAX = 16 * 1024 * 1024;
+const PIECE = 256 * 1024;
+const PREVIEW_MAX = 256;
+const HASH = /^[0-9a-f]{64}$/;
+
+/** The first characters of a text, for people; empty for anything else. */
+function preview(mediaType: string, content: Uint8Array): string {
+  if (!mediaType.startsWith("text/") && mediaType !== "application/json") return "";
+  return new TextDecoder().decode(content.subarray(0, PREVIEW_MAX * 4)).slice(0, PREVIEW_MAX).toWellFormed().replaceAll("\0", "\uFFFD");
+}
+
+export function createArtifactService({ store }: { readonly store: Store }): Api<typeof ArtifactService> {
+  return {
+    async putArtifact(request, call) {
+      const { content, mediaType } = request;
+      if (content.length > ARTIFACT_MAX) throw ForgeError.validation("content", `content has ${content.length} bytes: at most ${ARTIFACT_MAX}`);
+      if (!/^[\x21-\x7e]{1,128}$/.test(mediaType)) throw ForgeError.validation("media_type", "media_type must be 1 to 128 visible ASCII characters, for example text/plain");
+      const sha256 = sha256Hex(content);
+      if (request.sha256 !== "" && request.sha256 !== sha256) throw ForgeError.validation("sha256", `content hashes to ${sha256}, not to ${request.sha256}: it was changed on its way`);
+      await store.putArtifact(call.namespace, sha256, mediaType, content);
+      return create(PutArtifactResponseSchema, { artifact: { sha256, size: BigInt(content.length), mediaType, preview: preview(mediaType, content) } });
+    },
+    async *getArtifact(request, call) {
+      if (!HASH.test(request.sha256)) throw ForgeError.validation("sha256", "sha256 must be 64 lower-case hexadecimal digits");
+      const stored = await store.getArtifact(call.namespace, request.sha256);
+      if (stored === undefined) throw new ForgeError(ErrorCode.NOT_FOUND, `artifact ${request.sha256} does not exist`, { relatedIds: [request.sha256] });
+      const { content, mediaType } = stored;
+      const artifact = { sha256: request.sha256, size: BigInt(content.length), mediaType, preview: preview(mediaType, content) };
+      for (let offset = 0; offset === 0 || offset < content.length; offset += PIECE) {
+        yield create(GetArtifactResponseSchema, { artifact: offset === 0 ? artifact : undefined, content: content.subarray(offset, offset + PIECE) });
+      }
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { ForgeError, isUuid } from "@forge/protocol";
+import { type CommandHeader, ErrorCode, StreamKind, type StreamRef } from "@forge/protocol/common";
+import type { StreamKindName } from "../stream/aggregate.ts";
+
+const COMMAND_ID = /^[\x21-\x7e]{1,128}$/;
+const TRACE_ID_MAX = 128;
+export const LABELS_MAX = 32;
+export const LABEL_LENGTH_MAX = 128;
+const DEPTH_MAX = 64;
+
+/** The header of a command, checked. Errors: unsupported_version, validation. */
+export function checkHeader(header: CommandHeader | undefined): CommandHeader {
+  if (header === undefined) throw ForgeError.validation("header", "header is missing: every command carries one with version and command_id");
+  if (header.version === undefined) throw ForgeError.validation("header.version", "header.version is missing: send {major: 1, minor: 0}");
+  if (header.version.major !== 1) {
+    throw new ForgeError(ErrorCode.UNSUPPORTED_VERSION, `protocol version ${header.version.major}.${header.version.minor} is not spoken here: this server speaks 1.x`, {
+      metadata: { field: "header.version", supported: "1.0" },
+    });
+  }
+  if (!COMMAND_ID.test(header.commandId)) throw ForgeError.validation("header.command_id", "header.command_id must be 1 to 128 visible ASCII characters");
+  if (header.correlationId.length > TRACE_ID_MAX) throw ForgeError.validation("header.correlation_id", `header.correlation_id is longer than ${TRACE_ID_MAX} characters`);
+  if (header.causationId.length > TRACE_ID_MAX) throw ForgeError.validation("header.causation_id", `header.causation_id is longer than ${TRACE_ID_MAX} characters`);
+  return header;
+}
+
+export function checkUuid(id: string, field: string): string {
+  if (!isUuid(id)) throw ForgeError.validation(field, `${field} must be a UUID in lower case, as the server gave it`);
+  return id;
+}
+
+export function checkStream(ref: StreamRef | undefined, field: string): { readonly kind: StreamKindName; readonly id: string } {
+  if (ref === undefined) throw ForgeError.validation(field, `${field} is missing`);
+  if (ref.kind !== StreamKind.SESSION && ref.kind !== StreamKind.RUN) throw ForgeError.validation(`${field}.kind`, `${field}.kind must be SESSION or RUN`);
+  return { kind: ref.kind === StreamKind.SESSION ? "session" : "run", id: checkUuid(ref.id, `${field}.id`) };
+}
+
+export function checkLabels(labels: Readonly<Record<string, string>>): void {
+  const entries = Object.entries(labels);
+  if (entries.length > LABELS_MAX) throw ForgeError.validation("labels", `labels has ${entries.length} entries: at most ${LABELS_MAX}`);
+  for (const [key, value] of entries) {
+    if (key === "" || key.length > LABEL_LENGTH_MAX || value.length > LABEL_LENGTH_MAX) {
+      throw ForgeError.validation("labels", `labels: key and value of "${key.slice(0, 40)}" must have at most ${LABEL_LENGTH_MAX} characters, the key at least one`);
+    }
+  }
+}
+
+/** A page size within 1 to 500; 0 stands for 50. */
+export function checkPageSize(pageSize: number): number {
+  if (pageSize > 500) throw ForgeError.validation("page_size", `page_size ${pageSize} is too large: at most 500`);
+  return pageSize === 0 ? 50 : pageSize;
+}
+
+/**
+ * Text that could not be kept as it is: a lone surrogate has no UTF-8. Walks every text of a message.
+ */
+export function checkText(value: unknown, path = "", depth = 0): void {
+  if (typeof value === "string") {
+    if (!value.isWellFormed()) throw ForgeError.validation(path, `${path} holds a lone surrogate, which is no text: send whole characters`);
+    return;
+  }
+  if (value === null || typeof value !== "object" || value instanceof Uint8Array) return;
+  if (depth > DEPTH_MAX) throw ForgeError.validation(path, `${path} is nested deeper than ${DEPTH_MAX} levels`);
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) checkText(item, `${path}[${index}]`, depth + 1);
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (key.startsWith("$")) continue;
+    if (!key.isWellFormed()) throw ForgeError.validation(path, `${path} has a key with a lone surrogate`);
+    checkText(item, path === "" ? key : `${path}.${key}`, depth + 1);
+  }
+}
+
+/** NUL can't be kept in the columns that lists filter by. */
+export function checkNoNul(text: string, field: string, lengthMax: number): void {
+  if (text.length > lengthMax) throw ForgeError.validation(field, `${field} has ${text.length} characters: at most ${lengthMax}`);
+  if (text.includes("\0")) throw ForgeError.validation(field, `${field} holds a NUL character`);
+}

@@ -1,0 +1,19 @@
+import { ForgeError } from "@forge/protocol";
+import type { WorkerRegistry } from "../tasks/worker-registry.ts";
+
+/** Capabilities are "model:<provider/model>" or "function:<name>". Refused where no live worker of the queue serves one. */
+export async function checkServed(registry: WorkerRegistry, namespace: string, queue: string, capabilities: readonly string[]): Promise<void> {
+  const where = queue === "" ? "default" : queue;
+  for (const capability of capabilities) {
+    if (await registry.serves(namespace, where, capability)) continue;
+    const colon = capability.indexOf(":");
+    const kind = capability.slice(0, colon);
+    const name = capability.slice(colon + 1);
+    const served = registry.capabilities(namespace, where, `${kind}:`);
+    const list = served.length === 0 ? "none is" : `served are: ${served.slice(0, 20).join(", ")}`;
+    throw ForgeError.validation(kind === "model" ? "model" : "function", `no worker of queue ${where} serves the ${kind} ${name}; ${list}`, {
+      reason: kind === "model" ? "MODEL_NOT_SERVED" : "FUNCTION_NOT_SERVED",
+      metadata: { name, queue: where },
+    });
+  }
+}

@@ -1,0 +1,37 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { type ArtifactRef, ArtifactRefSchema } from "@forge/protocol/common";
+import { type Event, EventSchema } from "@forge/protocol/event";
+
+const CARRIERS = new Map<string, boolean>();
+
+/** Whether a message type can hold an artifact reference anywhere inside: most events can't, and are not looked into. */
+function carries(schema: DescMessage): boolean {
+  const known = CARRIERS.get(schema.typeName);
+  if (known !== undefined) return known;
+  if (schema.typeName === ArtifactRefSchema.typeName) return true;
+  CARRIERS.set(schema.typeName, false);
+  const found = schema.fields.some((field) => field.message !== undefined && carries(field.message));
+  CARRIERS.set(schema.typeName, found);
+  return found;
+}
+
+function collect(message: ReflectMessage, found: Set<string>): void {
+  if (message.desc.typeName === ArtifactRefSchema.typeName) {
+    found.add((message.message as ArtifactRef).sha256);
+    return;
+  }
+  for (const field of message.fields) {
+    if (field.message === undefined || !carries(field.message) || !message.isSet(field)) continue;
+    const value: unknown = message.get(field);
+    if (field.fieldKind === "message") collect(value as ReflectMessage, found);
+    else for (const item of field.fieldKind === "list" ? (value as Iterable<unknown>) : (value as ReadonlyMap<unknown, unknown>).values()) collect(item as ReflectMessage, found);
+  }
+}
+
+/** The hashes of all artifacts that events refer to: their rows join the append, so that nothing referenced is swept. */
+export function artifactsOf(events: readonly Event[]): readonly string[] {
+  const found = new Set<string>();
+  for (const event of events) collect(reflect(EventSchema, event), found);
+  return [...found];
+}

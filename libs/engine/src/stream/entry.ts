@@ -1,0 +1,83 @@
+import { deserialize, serialize } from "node:v8";
+import { fromBinary } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { OutstandingTask } from "@forge/domain";
+import { ErrorCode } from "@forge/protocol/common";
+import { EventSchema } from "@forge/protocol/event";
+import { ForgeError } from "@forge/protocol";
+import type { LoadedStream } from "../ports/index.ts";
+import { type Aggregate, aggregateOf, type StreamKindName } from "./aggregate.ts";
+
+/** A stream in memory: its folded state as of a head. Replaced as a whole, never changed. */
+export interface Entry {
+  readonly kind: StreamKindName;
+  readonly aggregate: Aggregate;
+  readonly state: unknown;
+  /** The head's seq, deltas included; 0: the stream does not exist. */
+  readonly seq: number;
+  /** The seq of the last event that is no delta. */
+  readonly stateSeq: number;
+  /** When the last event occurred, milliseconds since the epoch. */
+  readonly occurredAtMs: number;
+  readonly outstanding: ReadonlyMap<string, OutstandingTask>;
+  /** Events folded since the last snapshot was taken. */
+  readonly sinceSnapshot: number;
+}
+
+interface SnapshotContent {
+  readonly state: unknown;
+  readonly occurredAtMs: number;
+}
+
+export function outstandingMap(aggregate: Aggregate, state: unknown): ReadonlyMap<string, OutstandingTask> {
+  return new Map(aggregate.outstanding(state).map((task) => [task.key, task]));
+}
+
+/** A stream that does not exist yet. */
+export function emptyEntry(kind: StreamKindName): Entry {
+  const aggregate = aggregateOf(kind);
+  return { kind, aggregate, state: aggregate.initial(), seq: 0, stateSeq: 0, occurredAtMs: 0, outstanding: new Map(), sinceSnapshot: 0 };
+}
+
+/** Folds what was loaded. A snapshot that can't be read is passed over by the caller, who loads without it. */
+export function foldEntry(loaded: LoadedStream): Entry {
+  const aggregate = aggregateOf(loaded.kind);
+  let state = aggregate.initial();
+  let occurredAtMs = 0;
+  let stateSeq = 0;
+  if (loaded.snapshot !== undefined) {
+    const content = deserialize(loaded.snapshot.bytes) as SnapshotContent;
+    state = content.state;
+    occurredAtMs = content.occurredAtMs;
+    stateSeq = loaded.snapshot.seq;
+  }
+  for (const stored of loaded.events) {
+    const event = fromBinary(EventSchema, stored.bytes);
+    if (event.payload.case === undefined) {
+      throw new ForgeError(
+        ErrorCode.UNSUPPORTED_VERSION,
+        `event ${stored.seq} of stream ${event.stream?.id ?? ""} is a ${stored.kind}, which this control plane does not know: a newer one must serve this stream`,
+        { reason: "UNKNOWN_EVENT", origin: "control-plane", metadata: { kind: stored.kind } },
+      );
+    }
+    state = aggregate.evolve(state, event);
+    stateSeq = stored.seq;
+    if (event.occurredAt !== undefined) occurredAtMs = timestampMs(event.occurredAt);
+  }
+  return {
+    kind: loaded.kind,
+    aggregate,
+    state,
+    seq: loaded.seq,
+    stateSeq,
+    occurredAtMs,
+    outstanding: outstandingMap(aggregate, state),
+    sinceSnapshot: loaded.events.length,
+  };
+}
+
+/** A snapshot's bytes. Its format is Node's structured clone: disposable, so that a version that can't read it refolds. */
+export function snapshotBytes(entry: Entry): Uint8Array {
+  const content: SnapshotContent = { state: entry.state, occurredAtMs: entry.occurredAtMs };
+  return serialize(content);
+}

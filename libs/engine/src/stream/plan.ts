@@ -1,0 +1,113 @@
+import { toBinary } from "@bufbuild/protobuf";
+import type { Context } from "@forge/domain";
+import { ErrorCode } from "@forge/protocol/common";
+import type { OutgoingCommand } from "@forge/protocol/engine";
+import type { Event } from "@forge/protocol/event";
+import type { ToolSpec } from "@forge/protocol/tool";
+import { ForgeError } from "@forge/protocol";
+import type { StoredEvent } from "../ports/index.ts";
+import { type Entry, outstandingMap } from "./entry.ts";
+import { encode, stamp } from "./envelope.ts";
+import { deriveId, newId, sha256Hex } from "./identity.ts";
+import type { CommandRequest, CommandResult } from "./request.ts";
+
+/** What deciding reads from outside the stream. */
+export interface PlanPorts {
+  nowMs(): number;
+  /** The text of an artifact; undefined where it does not exist. */
+  artifactText(namespace: string, sha256: string): Promise<string | undefined>;
+  toolsOf(namespace: string, queue: string): readonly ToolSpec[];
+}
+
+/** A command that a plan accepted. */
+export interface Accepted<R extends CommandRequest> {
+  readonly request: R;
+  readonly result: CommandResult;
+}
+
+/** What a group of commands does to a stream, before it is appended. */
+export interface Plan<R extends CommandRequest> {
+  readonly accepted: readonly Accepted<R>[];
+  readonly rejected: readonly { readonly request: R; readonly error: ForgeError }[];
+  readonly events: readonly Event[];
+  readonly encoded: readonly StoredEvent[];
+  readonly outgoing: readonly { readonly key: string; readonly command: OutgoingCommand }[];
+  /** The stream as it is once the events are appended. */
+  readonly after: Entry;
+}
+
+const EMPTY = new Uint8Array();
+
+/** Orders a stream's outgoing commands by their causing event: fixed width, so that text order is number order. */
+export function outgoingKey(seq: number, index: number): string {
+  return `command:${String(seq).padStart(16, "0")}:${String(index).padStart(4, "0")}`;
+}
+
+function expectation(request: CommandRequest, entry: Entry): ForgeError | undefined {
+  if (entry.seq === 0 && !request.creates) {
+    return new ForgeError(ErrorCode.NOT_FOUND, `${request.kind} ${request.streamId} does not exist`, { relatedIds: [request.streamId] });
+  }
+  if (request.expectedSeq === undefined || (request.expectedSeq >= entry.stateSeq && request.expectedSeq <= entry.seq)) return undefined;
+  return new ForgeError(ErrorCode.CONFLICT, `${request.kind} ${request.streamId} is at seq ${entry.seq}, not ${request.expectedSeq}: read it again and decide anew`, {
+    reason: "SEQ_MISMATCH",
+    relatedIds: [request.streamId],
+    metadata: { current_seq: String(entry.seq) },
+  });
+}
+
+/** Decides commands one after the other over the evolving state. */
+export async function plan<R extends CommandRequest>(before: Entry, requests: readonly R[], ports: PlanPorts): Promise<Plan<R>> {
+  const { aggregate } = before;
+  const accepted: Accepted<R>[] = [];
+  const rejected: { request: R; error: ForgeError }[] = [];
+  const events: Event[] = [];
+  const outgoing: { key: string; command: OutgoingCommand }[] = [];
+  let entry = before;
+  for (const request of requests) {
+    const refusal = expectation(request, entry);
+    if (refusal !== undefined) {
+      rejected.push({ request, error: refusal });
+      continue;
+    }
+    const artifacts = new Map<string, string | undefined>();
+    for (const hash of aggregate.needs(entry.state, request.command)) artifacts.set(hash, await ports.artifactText(request.namespace, hash));
+    const nowMs = Math.max(ports.nowMs(), entry.occurredAtMs);
+    const context: Context = {
+      namespace: request.namespace,
+      streamId: request.streamId,
+      principal: request.principal,
+      commandId: request.commandId,
+      nowMs,
+      seq: entry.seq,
+      newId: () => newId(nowMs),
+      deriveId: (...parts) => deriveId(request.namespace, ...parts),
+      sha256: sha256Hex,
+      artifact: (hash) => artifacts.get(hash),
+      tools: (queue) => ports.toolsOf(request.namespace, queue),
+    };
+    const decision = aggregate.decide(entry.state, request.command, context);
+    if ("rejection" in decision) {
+      rejected.push({ request, error: ForgeError.from({ ...decision.rejection, origin: decision.rejection.origin || "control-plane" }) });
+      continue;
+    }
+    if (decision.events.length === 0) throw new Error(`${request.command.$typeName} was accepted without an event`);
+    let { state, seq } = entry;
+    for (const draft of decision.events) {
+      seq++;
+      const event = stamp(draft, seq, { ...request, nowMs });
+      state = aggregate.evolve(state, event);
+      events.push(event);
+      for (const [index, command] of aggregate.commands(state, event).entries()) outgoing.push({ key: outgoingKey(seq, index), command });
+    }
+    entry = { ...entry, state, seq, stateSeq: seq, occurredAtMs: nowMs, sinceSnapshot: entry.sinceSnapshot + decision.events.length };
+    accepted.push({ request, result: encodeResult(request, decision.result, seq) });
+  }
+  const after = entry === before ? before : { ...entry, outstanding: outstandingMap(aggregate, entry.state) };
+  return { accepted, rejected, events, encoded: events.map(encode), outgoing, after };
+}
+
+function encodeResult(request: CommandRequest, result: unknown, seq: number): CommandResult {
+  if (request.resultSchema === undefined) return { seq, resultType: "", result: EMPTY };
+  const message = { ...(result as object), seq: BigInt(seq) } as never;
+  return { seq, resultType: request.resultSchema.typeName, result: toBinary(request.resultSchema, message) };
+}

@@ -1,0 +1,421 @@
+import { Batcher, backoffMs, jitterMs, Lru, Mailboxes, pause, type Placement } from "@forge/core";
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
+import type { AppendOutcome, LeaseProof, Store, StoredEvent, StoredTask, StreamAppend } from "../ports/index.ts";
+import { aggregateOf, type StreamKindName } from "./aggregate.ts";
+import { type AppendPorts, buildAppend, type PreparedAppend } from "./build-append.ts";
+import { emptyEntry, type Entry, foldEntry, snapshotBytes } from "./entry.ts";
+import { encode, stamp } from "./envelope.ts";
+import type { DeltaRequest } from "./delta.ts";
+import { plan } from "./plan.ts";
+import type { CommandRequest, CommandResult } from "./request.ts";
+
+/** What happened to a stream, for whoever follows it on this replica. */
+export interface Appended {
+  readonly namespace: string;
+  readonly streamId: string;
+  readonly kind: StreamKindName;
+  readonly events: readonly StoredEvent[];
+  readonly seq: number;
+  /** Tasks asked to stop. */
+  readonly cancelled: readonly string[];
+  /** Work that found no free slot. */
+  readonly unplacedRoutes: readonly string[];
+  /** Work that is not due yet. */
+  readonly laterRoutes: readonly { readonly route: string; readonly dueAtMs: number }[];
+  /** Commands to other streams, leased to this replica. */
+  readonly commands: readonly StoredTask[];
+  /** When the earliest timer that was added fires; undefined: none was. */
+  readonly timerDueAtMs: number | undefined;
+}
+
+export interface StreamEngineOptions extends AppendPorts {
+  readonly store: Store;
+  readonly placement: Placement<StoredTask>;
+  readonly onAppended: (appended: Appended) => void;
+  readonly onBug: (error: unknown, where: string) => void;
+  /** Streams kept in memory. */
+  readonly cacheMax: number;
+}
+
+interface PendingCommand extends CommandRequest {
+  readonly resolve: (result: CommandResult) => void;
+  readonly reject: (error: ForgeError) => void;
+}
+
+interface PendingDelta extends DeltaRequest {
+  readonly resolve: (result: undefined) => void;
+  readonly reject: (error: ForgeError) => void;
+}
+
+type Pending = { readonly type: "command"; readonly request: PendingCommand } | { readonly type: "delta"; readonly request: PendingDelta };
+
+/** Commands that may wait for one stream; more are refused, but for those that end something. */
+const STREAM_QUEUE_MAX = 1024;
+/** Conflicts, busy rows and lost connections that one command is carried through before it gives up. */
+const ATTEMPTS_MAX = 200;
+const STORAGE_FAILURES_MAX = 8;
+const SNAPSHOT_EVERY = 256;
+
+const ENDING: ReadonlySet<string> = new Set([
+  "forge.session.v1.CancelTurnRequest",
+  "forge.session.v1.AbandonTurnRequest",
+  "forge.session.v1.CloseSessionRequest",
+  "forge.workflow.v1.CancelRunRequest",
+  "task.settled",
+  "task.lost",
+  "timer.fired",
+]);
+
+/**
+ * load -> decide -> append -> publish, the same way for every stream. Commands of one stream are decided in the order they came, those that wait together
+ * share an append; appends of different streams share a commit. Correct with any number of replicas: the store's head check decides, the cache only saves loads.
+ */
+export class StreamEngine {
+  readonly #options: StreamEngineOptions;
+  readonly #cache: Lru<Entry>;
+  readonly #batcher: Batcher<StreamAppend, AppendOutcome>;
+  readonly #mailboxes: Mailboxes<Pending>;
+
+  constructor(options: StreamEngineOptions) {
+    this.#options = options;
+    this.#cache = new Lru(options.cacheMax);
+    this.#batcher = new Batcher((appends) => options.store.append(appends), { concurrency: 2, batchMax: 256 });
+    this.#mailboxes = new Mailboxes(
+      (key, batch) => this.#handle(key, batch),
+      (error, batch) => {
+        options.onBug(error, "stream");
+        const refusal = toForgeError(error);
+        for (const pending of batch) pending.request.reject(refusal);
+      },
+      { batchMax: 64 },
+    );
+  }
+
+  /** One command, one effect: resolves with its result, also when it was done before; rejects with a ForgeError. */
+  execute(request: CommandRequest): Promise<CommandResult> {
+    const key = streamKey(request.namespace, request.streamId);
+    if (this.#mailboxes.depth(key) >= STREAM_QUEUE_MAX && !ENDING.has(request.command.$typeName)) {
+      return Promise.reject(new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, `${STREAM_QUEUE_MAX} commands wait for ${request.kind} ${request.streamId}: try again`, { reason: "STREAM_BUSY" }));
+    }
+    return new Promise((resolve, reject) => this.#mailboxes.post(key, { type: "command", request: { ...request, resolve, reject } }));
+  }
+
+  /** Appends pieces of output; they have no effect on state. */
+  appendDelta(request: DeltaRequest): Promise<undefined> {
+    const key = streamKey(request.namespace, request.streamId);
+    return new Promise((resolve, reject) => this.#mailboxes.post(key, { type: "delta", request: { ...request, resolve, reject } }));
+  }
+
+  /** The stream as of a head that holds everything acknowledged before the call; undefined where it does not exist. */
+  async read(namespace: string, streamId: string, kind: StreamKindName): Promise<Entry | undefined> {
+    const key = streamKey(namespace, streamId);
+    const cached = this.#cache.get(key);
+    if (cached !== undefined && cached.kind === kind) {
+      const [head] = await this.#options.store.heads([{ namespace, streamId }]);
+      if (head !== undefined && head.seq === cached.seq) return cached;
+    }
+    const entry = await this.#load(namespace, streamId, kind);
+    if (entry === undefined || entry.kind !== kind) return undefined;
+    if ((this.#cache.get(key)?.seq ?? 0) < entry.seq) this.#cache.set(key, entry);
+    return entry;
+  }
+
+  /** The stream as this replica last saw it; loaded where it is not in memory. */
+  async peek(namespace: string, streamId: string, kind: StreamKindName): Promise<Entry | undefined> {
+    return this.#cache.get(streamKey(namespace, streamId)) ?? this.read(namespace, streamId, kind);
+  }
+
+  /** Another replica has moved the stream: what is cached is behind. */
+  forget(namespace: string, streamId: string, seq: number): void {
+    const key = streamKey(namespace, streamId);
+    const cached = this.#cache.get(key);
+    if (cached !== undefined && cached.seq < seq) this.#cache.delete(key);
+  }
+
+  forgetAll(): void {
+    this.#cache.clear();
+  }
+
+  /** Resolves once no command waits. */
+  whenIdle(): Promise<void> {
+    return this.#mailboxes.whenIdle();
+  }
+
+  async #load(namespace: string, streamId: string, kind: StreamKindName): Promise<Entry | undefined> {
+    const { store } = this.#options;
+    const loaded = await store.load(namespace, streamId, aggregateOf(kind).reducerVersion);
+    if (loaded === undefined) return undefined;
+    try {
+      return foldEntry(loaded);
+    } catch (error) {
+      if (loaded.snapshot === undefined || error instanceof ForgeError) throw error;
+      // A snapshot is disposable: whatever is wrong with it, the events are the truth.
+      this.#options.onBug(error, "snapshot");
+      const whole = await store.load(namespace, streamId, 0);
+      return whole === undefined ? undefined : foldEntry(whole);
+    }
+  }
+
+  async #handle(key: string, batch: readonly Pending[]): Promise<void> {
+    let rest = batch;
+    while (rest.length > 0) {
+      const type = (rest[0] as Pending).type;
+      const end = rest.findIndex((pending) => pending.type !== type);
+      const group = end === -1 ? rest : rest.slice(0, end);
+      rest = end === -1 ? [] : rest.slice(end);
+      if (type === "command") await this.#commands(key, group.map((pending) => pending.request as PendingCommand));
+      else await this.#deltas(key, group.map((pending) => pending.request as PendingDelta));
+    }
+  }
+
+  async #commands(key: string, requests: readonly PendingCommand[]): Promise<void> {
+    const { unique, repeats } = separateRepeats(requests);
+    let waiting = unique;
+    let storageFailures = 0;
+    for (let attempt = 0; waiting.length > 0; attempt++) {
+      const first = waiting[0] as PendingCommand;
+      if (attempt >= ATTEMPTS_MAX) {
+        const error = new ForgeError(ErrorCode.STORAGE_ERROR, `${first.kind} ${first.streamId} stayed contended after ${ATTEMPTS_MAX} attempts: try again with the same command id`);
+        for (const request of waiting) request.reject(error);
+        break;
+      }
+      try {
+        waiting = await this.#attempt(key, waiting);
+      } catch (error) {
+        const known = toForgeError(error);
+        this.#cache.delete(key);
+        storageFailures++;
+        if (known.code !== ErrorCode.STORAGE_ERROR || storageFailures >= STORAGE_FAILURES_MAX) {
+          if (known.code === ErrorCode.INTERNAL) this.#options.onBug(error, `${first.kind} ${first.streamId}`);
+          for (const request of waiting) request.reject(known);
+          break;
+        }
+        // The outcome is unknown: the next attempt asks the command records first.
+        await pause(backoffMs(storageFailures, 50, 2000));
+        waiting = await this.#withoutRecorded(waiting).catch(() => waiting);
+      }
+    }
+    for (const { request, original } of repeats) this.#repeat(request, original);
+  }
+
+  /** A repeat within one batch gets the first one's answer; with another body it is refused as every reuse is. */
+  #repeat(request: PendingCommand, original: PendingCommand): void {
+    if (!equalBytes(request.digest, original.digest)) {
+      request.reject(reused(request));
+      return;
+    }
+    this.execute(request).then(request.resolve, request.reject);
+  }
+
+  /** One round: returns the commands that must be tried again. */
+  async #attempt(key: string, requests: readonly PendingCommand[]): Promise<readonly PendingCommand[]> {
+    const first = requests[0] as PendingCommand;
+    const cached = this.#cache.get(key);
+    const before = cached ?? (await this.#load(first.namespace, first.streamId, first.kind)) ?? emptyEntry(first.kind);
+    if (before.kind !== first.kind) throw new ForgeError(ErrorCode.NOT_FOUND, `${first.kind} ${first.streamId} does not exist: the id names a ${before.kind}`);
+    const planned = await plan(before, requests, this.#options);
+    // A rejection on what the cache says may be stale: another replica may have moved the stream.
+    if (planned.rejected.length > 0 && cached !== undefined && (await this.#moved(first, cached))) {
+      this.#cache.delete(key);
+      return requests;
+    }
+    const refused = await this.#withoutRecorded(planned.rejected.map((rejection) => rejection.request));
+    for (const { request, error } of planned.rejected) if (refused.includes(request)) request.reject(error);
+    if (planned.accepted.length === 0) {
+      if (before.seq > 0) this.#cache.set(key, before);
+      return [];
+    }
+    const accepted = planned.accepted.map((entry) => entry.request);
+    const prepared = await buildAppend(first, before, planned, this.#options);
+    let outcome: AppendOutcome;
+    try {
+      outcome = await this.#batcher.submit(prepared.append);
+    } catch (error) {
+      prepared.release();
+      throw error;
+    }
+    switch (outcome.outcome) {
+      case "ok":
+        this.#cache.set(key, planned.after);
+        this.#publish(first, prepared, planned.encoded, planned.after);
+        for (const { request, result } of planned.accepted) request.resolve(result);
+        this.#snapshotIfDue(key, first, planned.after);
+        return [];
+      case "conflict":
+        prepared.release();
+        this.#cache.delete(key);
+        return accepted;
+      case "busy":
+        prepared.release();
+        if (before.seq > 0) this.#cache.set(key, before);
+        await pause(jitterMs(2, 5));
+        return accepted;
+      case "seen":
+        prepared.release();
+        this.#cache.delete(key);
+        return this.#withoutRecorded(accepted);
+      case "fenced":
+      case "error":
+        prepared.release();
+        this.#cache.delete(key);
+        if (accepted.length === 1) {
+          const [request] = accepted as [PendingCommand];
+          if ((await this.#withoutRecorded([request])).length > 0) request.reject(outcome.outcome === "fenced" ? fenced(request) : refusedData(request, outcome.message));
+          return [];
+        }
+        // One of them is the culprit: each goes alone.
+        for (const request of accepted) await this.#commands(key, [request]);
+        return [];
+    }
+  }
+
+  async #moved(request: CommandRequest, entry: Entry): Promise<boolean> {
+    const [head] = await this.#options.store.heads([{ namespace: request.namespace, streamId: request.streamId }]);
+    return head === undefined || head.seq !== entry.seq;
+  }
+
+  /** Answers the commands that have their record already; returns the others. */
+  async #withoutRecorded(requests: readonly PendingCommand[]): Promise<readonly PendingCommand[]> {
+    const first = requests[0];
+    if (first === undefined) return [];
+    const records = await this.#options.store.findCommands(first.namespace, first.streamId, requests.map((request) => request.commandId));
+    if (records.length === 0) return requests;
+    const byId = new Map(records.map((record) => [record.commandId, record]));
+    return requests.filter((request) => {
+      const record = byId.get(request.commandId);
+      if (record === undefined) return true;
+      if (equalBytes(record.digest, request.digest)) request.resolve({ seq: record.seq, resultType: record.resultType, result: record.result });
+      else request.reject(reused(request));
+      return false;
+    });
+  }
+
+  async #deltas(key: string, requests: readonly PendingDelta[]): Promise<void> {
+    try {
+      await this.#appendDeltas(key, requests);
+    } catch (error) {
+      this.#cache.delete(key);
+      const known = toForgeError(error);
+      for (const request of requests) request.reject(known);
+    }
+  }
+
+  async #appendDeltas(key: string, requests: readonly PendingDelta[]): Promise<void> {
+    const first = requests[0] as PendingDelta;
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const before = this.#cache.get(key) ?? (await this.#load(first.namespace, first.streamId, first.kind));
+      if (before === undefined) throw new ForgeError(ErrorCode.NOT_FOUND, `${first.kind} ${first.streamId} does not exist`);
+      const nowMs = Math.max(this.#options.nowMs(), before.occurredAtMs);
+      const events = requests.flatMap((request) => request.drafts.map((draft) => ({ draft, request })));
+      const encoded = events.map(({ draft, request }, index) =>
+        encode(stamp(draft, before.seq + 1 + index, { ...request, commandId: "", correlationId: "", causationId: "", nowMs })),
+      );
+      const proofs = distinctProofs(requests.map((request) => request.proof));
+      const outcome = await this.#batcher.submit({
+        namespace: first.namespace,
+        streamId: first.streamId,
+        kind: first.kind,
+        expectedSeq: before.seq,
+        events: encoded,
+        deltas: true,
+        commands: [],
+        requires: proofs,
+        settles: [],
+        starts: [],
+        addTasks: [],
+        removeTasks: [],
+        cancelTasks: [],
+        listing: undefined,
+        artifacts: [],
+      });
+      if (outcome.outcome === "ok") {
+        const after: Entry = { ...before, seq: before.seq + encoded.length, occurredAtMs: nowMs };
+        this.#cache.set(key, after);
+        this.#publish(first, undefined, encoded, after);
+        for (const request of requests) request.resolve(undefined);
+        return;
+      }
+      this.#cache.delete(key);
+      if (outcome.outcome === "busy") await pause(jitterMs(2, 5));
+      if (outcome.outcome === "fenced" || outcome.outcome === "error") {
+        if (requests.length === 1) throw outcome.outcome === "fenced" ? fenced(first) : refusedData(first, outcome.message);
+        for (const request of requests) await this.#deltas(key, [request]);
+        return;
+      }
+    }
+    throw new ForgeError(ErrorCode.STORAGE_ERROR, `output of ${first.kind} ${first.streamId} could not be appended: the stream stayed contended`);
+  }
+
+  #publish(request: { namespace: string; streamId: string; kind: StreamKindName }, prepared: PreparedAppend | undefined, events: readonly StoredEvent[], after: Entry): void {
+    const placed = prepared?.commit();
+    this.#options.onAppended({
+      namespace: request.namespace,
+      streamId: request.streamId,
+      kind: request.kind,
+      events,
+      seq: after.seq,
+      cancelled: prepared?.append.cancelTasks ?? [],
+      unplacedRoutes: placed?.unplacedRoutes ?? [],
+      laterRoutes: placed?.laterRoutes ?? [],
+      commands: placed?.commands ?? [],
+      timerDueAtMs: placed?.timerDueAtMs,
+    });
+  }
+
+  #snapshotIfDue(key: string, request: CommandRequest, entry: Entry): void {
+    if (entry.sinceSnapshot < SNAPSHOT_EVERY) return;
+    this.#cache.set(key, { ...entry, sinceSnapshot: 0 });
+    this.#options.store
+      .saveSnapshot(request.namespace, request.streamId, entry.stateSeq, entry.aggregate.reducerVersion, snapshotBytes(entry))
+      // Snapshots are an optimisation: one that could not be written is written by a later one.
+      .catch((error: unknown) => this.#options.onBug(error, "snapshot"));
+  }
+}
+
+export function streamKey(namespace: string, streamId: string): string {
+  return `${namespace}\n${streamId}`;
+}
+
+function separateRepeats(requests: readonly PendingCommand[]): { unique: readonly PendingCommand[]; repeats: { request: PendingCommand; original: PendingCommand }[] } {
+  const byId = new Map<string, PendingCommand>();
+  const repeats: { request: PendingCommand; original: PendingCommand }[] = [];
+  for (const request of requests) {
+    const original = byId.get(request.commandId);
+    if (original === undefined) byId.set(request.commandId, request);
+    else repeats.push({ request, original });
+  }
+  return { unique: [...byId.values()], repeats };
+}
+
+function distinctProofs(proofs: readonly LeaseProof[]): readonly LeaseProof[] {
+  return [...new Map(proofs.map((proof) => [`${proof.streamId} ${proof.key} ${proof.epoch}`, proof])).values()];
+}
+
+function fenced(request: { kind: string; streamId: string }): ForgeError {
+  return new ForgeError(ErrorCode.CONFLICT, `the lease is no longer held: the task of ${request.kind} ${request.streamId} was settled, cancelled or given to another worker`, {
+    reason: "LEASE_LOST",
+    relatedIds: [request.streamId],
+  });
+}
+
+function refusedData(request: { kind: string; streamId: string }, message: string): ForgeError {
+  return new ForgeError(ErrorCode.VALIDATION, `the database refused the data of this command to ${request.kind} ${request.streamId}: ${message}`, { reason: "STORAGE_VALIDATION" });
+}
+
+function reused(request: CommandRequest): ForgeError {
+  return new ForgeError(ErrorCode.CONFLICT, `command id ${request.commandId} was used for another request to ${request.kind} ${request.streamId}: use a fresh id`, {
+    reason: "COMMAND_ID_REUSED",
+    relatedIds: [request.streamId],
+    metadata: { command_id: request.commandId },
+  });
+}
+
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
+
+function toForgeError(error: unknown): ForgeError {
+  if (error instanceof ForgeError) return error;
+  return new ForgeError(ErrorCode.INTERNAL, "an internal error: the server's log has its stack", { origin: "control-plane", cause: error });
+}

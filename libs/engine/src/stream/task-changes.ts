@@ -1,0 +1,85 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { OutstandingTask, WorkTask } from "@forge/domain";
+import { type OutgoingCommand, TaskRecordSchema } from "@forge/protocol/engine";
+import { type Task, TaskSchema } from "@forge/protocol/worker";
+import type { NewTask } from "../ports/index.ts";
+import { sha256Hex } from "./identity.ts";
+import { routeOf } from "./routes.ts";
+
+/** A task row carries at most this; a larger one points to an artifact. */
+const TASK_BYTES_MAX = 16 * 1024;
+
+export interface ArtifactToStore {
+  readonly sha256: string;
+  readonly content: Uint8Array;
+}
+
+/** A task to add, with what must be stored before it may be. */
+export interface PreparedTask {
+  readonly row: NewTask;
+  readonly artifact: ArtifactToStore | undefined;
+}
+
+function externalise(task: Task): { task: Task; artifact: ArtifactToStore | undefined } {
+  const content = toBinary(TaskSchema, task);
+  if (content.length <= TASK_BYTES_MAX) return { task, artifact: undefined };
+  const sha256 = sha256Hex(content);
+  const pointer = create(TaskSchema, {
+    idempotencyKey: task.idempotencyKey,
+    needsStart: task.needsStart,
+    deadlineAt: task.deadlineAt,
+    artifact: { sha256, size: BigInt(content.length), mediaType: "application/x-protobuf" },
+  });
+  return { task: pointer, artifact: { sha256, content } };
+}
+
+export function prepareWork(task: WorkTask): PreparedTask {
+  const { task: kept, artifact } = externalise(task.task);
+  return {
+    row: {
+      key: task.key,
+      kind: "work",
+      route: routeOf(task.queue, task.capability),
+      dueAtMs: task.dueAtMs,
+      needsStart: task.task.needsStart,
+      idempotent: task.idempotent,
+      bytes: toBinary(TaskRecordSchema, create(TaskRecordSchema, { kind: { case: "work", value: kept } })),
+      lease: undefined,
+    },
+    artifact,
+  };
+}
+
+export function prepareTask(task: OutstandingTask): PreparedTask {
+  if (task.kind === "work") return prepareWork(task);
+  const record = create(TaskRecordSchema, { kind: { case: "timer", value: { purpose: task.key } } });
+  return {
+    row: { key: task.key, kind: "timer", route: "timer", dueAtMs: task.dueAtMs, needsStart: false, idempotent: true, bytes: toBinary(TaskRecordSchema, record), lease: undefined },
+    artifact: undefined,
+  };
+}
+
+export function prepareCommand(key: string, command: OutgoingCommand): NewTask {
+  const record = create(TaskRecordSchema, { kind: { case: "command", value: command } });
+  return { key, kind: "command", route: "command", dueAtMs: 0, needsStart: false, idempotent: true, bytes: toBinary(TaskRecordSchema, record), lease: undefined };
+}
+
+/** What must change in the task table when a stream's state changes. */
+export interface TaskChanges {
+  readonly add: readonly OutstandingTask[];
+  readonly remove: readonly string[];
+  readonly cancel: readonly string[];
+}
+
+/** Compares what is outstanding before and after. */
+export function taskChanges(before: ReadonlyMap<string, OutstandingTask>, after: ReadonlyMap<string, OutstandingTask>): TaskChanges {
+  const add: OutstandingTask[] = [];
+  const cancel: string[] = [];
+  for (const [key, task] of after) {
+    const known = before.get(key);
+    if (known === undefined) add.push(task);
+    else if (task.kind === "work" && task.cancelRequested && known.kind === "work" && !known.cancelRequested) cancel.push(key);
+  }
+  const remove = [...before.keys()].filter((key) => !after.has(key));
+  return { add, remove, cancel };
+}

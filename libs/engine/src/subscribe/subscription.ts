@@ -1,0 +1,240 @@
+import { create, fromBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { BoundedQueue } from "@forge/core";
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
+import { CaughtUpSchema, EventSchema, type Position, PositionSchema, type SubscribeEventsResponse, SubscribeEventsResponseSchema } from "@forge/protocol/event";
+import type { Store, StoredEvent } from "../ports/index.ts";
+import type { StreamKindName } from "../stream/aggregate.ts";
+import { streamRef } from "../tasks/task-id.ts";
+import type { Hub, Listener } from "./hub.ts";
+
+/** What to follow, checked. */
+export interface SubscriptionRequest {
+  readonly namespace: string;
+  readonly cursors: readonly { readonly kind: StreamKindName; readonly streamId: string; readonly afterSeq: number }[];
+  readonly followChildren: boolean;
+  readonly exclude: ReadonlySet<string>;
+  readonly follow: boolean;
+  /** Leave events encoded, for a binary wire. */
+  readonly binary: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface SubscriptionPorts {
+  readonly store: Store;
+  readonly hub: Hub;
+  readonly heartbeatMs: number;
+  /** Events and bytes that may wait for one subscriber. */
+  readonly queueItemsMax: number;
+  readonly queueBytesMax: number;
+}
+
+interface Followed {
+  readonly kind: StreamKindName;
+  readonly streamId: string;
+  /** The seq of the last event that was sent or passed over. */
+  seq: number;
+  /** Where the stream is known to have come: beyond seq, something must be read. */
+  knownSeq: number;
+  pruned: number;
+  /** The position that the subscriber was last told of, by event or marker. */
+  toldSeq: number;
+}
+
+interface Live {
+  readonly streamId: string;
+  readonly event: StoredEvent;
+}
+
+const PAGE = 500;
+const STEP_STARTED = "step.started";
+
+/** Replays, says that it has caught up, and follows. Ends when the signal aborts. Errors: not_found, conflict CURSOR_AHEAD, resource_exhausted SLOW_SUBSCRIBER. */
+export async function* subscribe(request: SubscriptionRequest, ports: SubscriptionPorts): AsyncGenerator<SubscribeEventsResponse> {
+  const subscription = new Subscription(request, ports);
+  try {
+    yield* subscription.run();
+  } finally {
+    subscription.close();
+  }
+}
+
+class Subscription implements Listener {
+  readonly #request: SubscriptionRequest;
+  readonly #ports: SubscriptionPorts;
+  readonly #streams = new Map<string, Followed>();
+  readonly #live: BoundedQueue<Live>;
+  #overflowed = false;
+  /** Streams whose next events must be read from the store. */
+  readonly #behind = new Set<Followed>();
+
+  constructor(request: SubscriptionRequest, ports: SubscriptionPorts) {
+    this.#request = request;
+    this.#ports = ports;
+    this.#live = new BoundedQueue(ports.queueItemsMax, ports.queueBytesMax);
+  }
+
+  onEvents(streamId: string, events: readonly StoredEvent[]): void {
+    const followed = this.#streams.get(streamId) as Followed;
+    const last = (events.at(-1) as StoredEvent).seq;
+    // While a stream is being read from the store, its live events are found there too: only how far it has come is kept.
+    if (this.#behind.has(followed)) {
+      followed.knownSeq = Math.max(followed.knownSeq, last);
+      return;
+    }
+    for (const event of events) {
+      if (this.#live.push({ streamId, event }, event.bytes.length)) continue;
+      this.#overflowed = true;
+      this.#live.nudge();
+      return;
+    }
+  }
+
+  onMoved(streamId: string, seq: number): void {
+    const followed = this.#streams.get(streamId) as Followed;
+    if (seq <= followed.knownSeq) return;
+    followed.knownSeq = seq;
+    this.#behind.add(followed);
+    this.#live.nudge();
+  }
+
+  async *run(): AsyncGenerator<SubscribeEventsResponse> {
+    const { signal, cursors, follow } = this.#request;
+    const missing = new Set(cursors.map((cursor) => cursor.streamId));
+    for (const cursor of cursors) this.#add(cursor.kind, cursor.streamId, cursor.afterSeq);
+    for (const head of await this.#heads(cursors.map((cursor) => cursor.streamId))) missing.delete(head);
+    const [absent] = missing;
+    if (absent !== undefined) throw new ForgeError(ErrorCode.NOT_FOUND, `stream ${absent} does not exist`, { relatedIds: [absent] });
+    yield* this.#catchUp();
+    yield await this.#caughtUp();
+    if (!follow) return;
+    let toldAtMs = Date.now();
+    while (!signal.aborted) {
+      if (this.#live.length === 0 && this.#behind.size === 0 && !this.#overflowed) {
+        await this.#live.wait(Math.max(1, toldAtMs + this.#ports.heartbeatMs - Date.now()), signal);
+      }
+      if (this.#overflowed) throw this.#slow();
+      yield* this.#takeLive();
+      yield* this.#catchUp();
+      const quiet = Date.now() - toldAtMs >= this.#ports.heartbeatMs;
+      for (const followed of this.#streams.values()) {
+        // Where the filter let nothing pass, the position is told, so that a gap is known for what it is.
+        if (followed.toldSeq === followed.seq && !quiet) continue;
+        yield position(this.#tell(followed));
+      }
+      if (quiet) toldAtMs = Date.now();
+    }
+  }
+
+  close(): void {
+    for (const { streamId } of this.#streams.values()) this.#ports.hub.remove(this.#request.namespace, streamId, this);
+  }
+
+  #add(kind: StreamKindName, streamId: string, afterSeq: number): void {
+    if (this.#streams.has(streamId)) return;
+    const followed: Followed = { kind, streamId, seq: afterSeq, knownSeq: 0, pruned: 0, toldSeq: afterSeq };
+    this.#streams.set(streamId, followed);
+    this.#behind.add(followed);
+    this.#ports.hub.add(this.#request.namespace, streamId, this);
+  }
+
+  async #heads(streamIds: readonly string[]): Promise<readonly string[]> {
+    const heads = await this.#ports.store.heads(streamIds.map((streamId) => ({ namespace: this.#request.namespace, streamId })));
+    return heads
+      .filter((head) => {
+        const followed = this.#streams.get(head.streamId) as Followed;
+        if (head.kind !== followed.kind) return false;
+        if (followed.seq > head.seq) {
+          throw new ForgeError(ErrorCode.CONFLICT, `the cursor ${followed.seq} of stream ${head.streamId} is beyond its head ${head.seq}: the store may have lost its tail; read again from 0`, {
+            reason: "CURSOR_AHEAD",
+            relatedIds: [head.streamId],
+            metadata: { current_seq: String(head.seq) },
+          });
+        }
+        return true;
+      })
+      .map((head) => head.streamId);
+  }
+
+  async *#catchUp(): AsyncGenerator<SubscribeEventsResponse> {
+    while (this.#behind.size > 0 && !this.#request.signal.aborted) {
+      for (const followed of [...this.#behind]) yield* this.#readPage(followed);
+    }
+  }
+
+  async *#readPage(followed: Followed): AsyncGenerator<SubscribeEventsResponse> {
+    const page = await this.#ports.store.readEvents(this.#request.namespace, followed.streamId, { afterSeq: followed.seq, limit: PAGE, deltas: true });
+    followed.pruned = page.prunedThroughSeq;
+    for (const event of page.events) yield* this.#pass(followed, event);
+    if (page.events.length === PAGE) return;
+    // The page reached the head: what is missing before it was pruned.
+    followed.seq = Math.max(followed.seq, page.headSeq);
+    if (followed.knownSeq <= followed.seq) this.#behind.delete(followed);
+  }
+
+  async *#takeLive(): AsyncGenerator<SubscribeEventsResponse> {
+    for (const { streamId, event } of this.#live.take()) {
+      const followed = this.#streams.get(streamId) as Followed;
+      if (event.seq <= followed.seq || this.#behind.has(followed)) {
+        followed.knownSeq = Math.max(followed.knownSeq, event.seq);
+        continue;
+      }
+      if (event.seq === followed.seq + 1) {
+        yield* this.#pass(followed, event);
+        continue;
+      }
+      followed.knownSeq = Math.max(followed.knownSeq, event.seq);
+      this.#behind.add(followed);
+    }
+  }
+
+  *#pass(followed: Followed, stored: StoredEvent): Generator<SubscribeEventsResponse> {
+    followed.seq = stored.seq;
+    followed.knownSeq = Math.max(followed.knownSeq, stored.seq);
+    if (this.#request.followChildren && stored.kind === STEP_STARTED) {
+      const { payload } = fromBinary(EventSchema, stored.bytes);
+      if (payload.case === "stepStarted" && payload.value.sessionId !== "") this.#add("session", payload.value.sessionId, 0);
+    }
+    if (this.#request.exclude.has(stored.kind)) return;
+    followed.toldSeq = stored.seq;
+    yield this.#request.binary ? encodedEvent(stored.bytes) : decodedEvent(stored.bytes);
+  }
+
+  #tell(followed: Followed): Position {
+    followed.toldSeq = followed.seq;
+    return create(PositionSchema, { stream: streamRef(followed.kind, followed.streamId), seq: BigInt(followed.seq), prunedThroughSeq: BigInt(followed.pruned) });
+  }
+
+  async #caughtUp(): Promise<SubscribeEventsResponse> {
+    const incarnation = await this.#ports.store.incarnation();
+    const positions = [...this.#streams.values()].map((followed) => this.#tell(followed));
+    return create(SubscribeEventsResponseSchema, { kind: { case: "caughtUp", value: create(CaughtUpSchema, { incarnation, positions }) } });
+  }
+
+  #slow(): ForgeError {
+    const seqs = [...this.#streams.values()].map(({ streamId, seq }) => [`seq:${streamId}`, String(seq)] as const);
+    return new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, `this subscriber fell ${this.#ports.queueItemsMax} events or ${this.#ports.queueBytesMax} bytes behind: subscribe again after the seq in the metadata`, {
+      reason: "SLOW_SUBSCRIBER",
+      metadata: Object.fromEntries(seqs.slice(0, 100)),
+    });
+  }
+}
+
+function position(value: Position): SubscribeEventsResponse {
+  return create(SubscribeEventsResponseSchema, { kind: { case: "position", value } });
+}
+
+function decodedEvent(bytes: Uint8Array): SubscribeEventsResponse {
+  return create(SubscribeEventsResponseSchema, { kind: { case: "event", value: fromBinary(EventSchema, bytes) } });
+}
+
+const EVENT_FIELD = 1;
+
+/** The event stays the bytes that were stored: as an unknown field, which is written as it is, they are field 1 for whoever decodes. */
+function encodedEvent(bytes: Uint8Array): SubscribeEventsResponse {
+  const response = create(SubscribeEventsResponseSchema);
+  const prefixed = new BinaryWriter().bytes(bytes).finish();
+  response.$unknown = [{ no: EVENT_FIELD, wireType: WireType.LengthDelimited, data: prefixed }];
+  return response;
+}

@@ -1,0 +1,1 @@
+export * from "./gen/forge/engine/v1/engine_pb.ts";

@@ -1,0 +1,47 @@
+import { create } from "@bufbuild/protobuf";
+import { ForgeError } from "@forge/protocol";
+import { type ArtifactRef, ErrorCode, type Value, ValueSchema } from "@forge/protocol/common";
+import type { ControlPlanePort } from "./port.ts";
+
+/** A value up to here travels inline. */
+const INLINE_MAX = 64 * 1024;
+
+/** Reads and writes the payloads of one task. */
+export class Payloads {
+  readonly #port: ControlPlanePort;
+  readonly #signal: AbortSignal;
+
+  constructor(port: ControlPlanePort, signal: AbortSignal) {
+    this.#port = port;
+    this.#signal = signal;
+  }
+
+  async put(content: Uint8Array, mediaType: string): Promise<ArtifactRef> {
+    const { artifact } = await this.#port.artifact.putArtifact({ content, mediaType }, { signal: this.#signal });
+    if (artifact === undefined) throw new ForgeError(ErrorCode.INTERNAL, "the artifact store answered without a reference");
+    return artifact;
+  }
+
+  async get(sha256: string): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    for await (const { content } of this.#port.artifact.getArtifact({ sha256 }, { signal: this.#signal })) pieces.push(content);
+    return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
+  }
+
+  async toValue(json: string): Promise<Value> {
+    // A character has at most three bytes in UTF-8 for each of its UTF-16 code units.
+    if (json.length <= INLINE_MAX / 3 || Buffer.byteLength(json) <= INLINE_MAX) return create(ValueSchema, { kind: { case: "json", value: json } });
+    return create(ValueSchema, { kind: { case: "artifact", value: await this.put(new TextEncoder().encode(json), "application/json") } });
+  }
+
+  async fromValue(value: Value): Promise<string> {
+    switch (value.kind.case) {
+      case "json":
+        return value.kind.value;
+      case "artifact":
+        return new TextDecoder().decode(await this.get(value.kind.value.sha256));
+      case undefined:
+        throw ForgeError.validation("value", "a value is either JSON text or an artifact");
+    }
+  }
+}

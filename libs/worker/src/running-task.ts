@@ -1,0 +1,108 @@
+import { create, fromBinary } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
+import { type LeasedTask, type Settlement, SettlementSchema, type Task, TaskCancelledSchema, TaskFailureSchema, type TaskLease, TaskLeaseSchema, TaskSchema } from "@forge/protocol/worker";
+import type { Outcome, TaskContext, TaskHandler } from "./handler.ts";
+import { Output } from "./output.ts";
+import { Payloads } from "./payloads.ts";
+import type { Submissions } from "./submissions.ts";
+import type { ControlPlanePort } from "./port.ts";
+
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** One leased task in this worker's hands. */
+export class RunningTask {
+  readonly lease: TaskLease;
+  readonly #leased: LeasedTask;
+  readonly #port: ControlPlanePort;
+  readonly #submissions: Submissions;
+  readonly #abort = new AbortController();
+  #lost = false;
+
+  constructor(leased: LeasedTask, port: ControlPlanePort, submissions: Submissions) {
+    this.#leased = leased;
+    this.#port = port;
+    this.#submissions = submissions;
+    this.lease = create(TaskLeaseSchema, { taskId: leased.taskId, epoch: leased.epoch, leaseToken: leased.leaseToken });
+  }
+
+  cancel(): void {
+    this.#abort.abort(new ForgeError(ErrorCode.CANCELLED, "the task was cancelled"));
+  }
+
+  /** It is another worker's now: stop, and settle nothing. */
+  lose(): void {
+    this.#lost = true;
+    this.#abort.abort(new ForgeError(ErrorCode.WORKER_LOST, "the lease was lost"));
+  }
+
+  /** Runs the task to its settlement. Resolves when both are done; rejects only on a bug. */
+  async run(handlerOf: (task: Task) => TaskHandler | undefined): Promise<void> {
+    const output = new Output(this.lease, (deltas) => this.#submissions.report(deltas));
+    const payloads = new Payloads(this.#port, this.#abort.signal);
+    let deadline: NodeJS.Timeout | undefined;
+    let outcome: Outcome | undefined;
+    try {
+      const task = await this.#wholeTask(payloads);
+      if (task.deadlineAt !== undefined) {
+        const leftMs = timestampMs(task.deadlineAt) - Date.now();
+        const expire = () => this.#abort.abort(new ForgeError(ErrorCode.DEADLINE_EXCEEDED, "the task's deadline has passed"));
+        deadline = setTimeout(expire, Math.min(Math.max(0, leftMs), TIMER_MS_MAX));
+      }
+      outcome = await this.#perform(task, handlerOf, output, payloads);
+    } catch (error) {
+      outcome = failure(error);
+    } finally {
+      clearTimeout(deadline);
+      output.end();
+    }
+    if (outcome === undefined || this.#lost) return;
+    await this.#submissions.settle(create(SettlementSchema, { lease: this.lease, outcome }) as Settlement);
+  }
+
+  async #perform(task: Task, handlerOf: (task: Task) => TaskHandler | undefined, output: Output, payloads: Payloads): Promise<Outcome | undefined> {
+    const handler = handlerOf(task);
+    if (handler === undefined) throw new ForgeError(ErrorCode.UNSUPPORTED, "this worker does not serve this task: it registered a capability that it has no handler for");
+    if (this.#abort.signal.aborted) return { case: "cancelled", value: create(TaskCancelledSchema) };
+    let refused = false;
+    const context: TaskContext = {
+      lease: this.#leased,
+      task,
+      signal: this.#abort.signal,
+      start: async (kind) => {
+        try {
+          await this.#submissions.start(this.lease, kind);
+        } catch (error) {
+          refused = true;
+          throw error;
+        }
+      },
+      report: (kind) => output.push(kind),
+      readConversation: (request) => this.#port.session.readConversation(request, { signal: this.#abort.signal }),
+      putArtifact: (content, mediaType) => payloads.put(content, mediaType),
+      getArtifact: (sha256) => payloads.get(sha256),
+      toValue: (json) => payloads.toValue(json),
+      fromValue: (value) => payloads.fromValue(value),
+    };
+    try {
+      return await handler.run(context);
+    } catch (error) {
+      // A refused start means that nothing happened and that the task is not this worker's any more.
+      if (refused && error instanceof ForgeError && error.reason === "LEASE_LOST") return undefined;
+      throw error;
+    }
+  }
+
+  async #wholeTask(payloads: Payloads): Promise<Task> {
+    const { task } = this.#leased;
+    if (task === undefined) throw new ForgeError(ErrorCode.INTERNAL, "a lease without a task");
+    return task.artifact === undefined ? task : fromBinary(TaskSchema, await payloads.get(task.artifact.sha256));
+  }
+}
+
+function failure(error: unknown): Outcome {
+  const known = error instanceof ForgeError ? error : new ForgeError(ErrorCode.INTERNAL, error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 4096) : "the handler threw what is no error", { origin: "worker" });
+  if (known.code === ErrorCode.CANCELLED) return { case: "cancelled", value: create(TaskCancelledSchema) };
+  return { case: "failure", value: create(TaskFailureSchema, { error: known.detail }) };
+}

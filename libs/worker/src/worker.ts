@@ -1,0 +1,187 @@
+import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
+import { backoffMs, pause } from "@forge/core";
+import { ForgeError } from "@forge/protocol";
+import type { RegisterResponse, Task } from "@forge/protocol/worker";
+import type { TaskHandler } from "./handler.ts";
+import type { ControlPlanePort } from "./port.ts";
+import { RunningTask } from "./running-task.ts";
+import { Submissions } from "./submissions.ts";
+
+/** How a worker is started. */
+export interface WorkerOptions {
+  readonly port: ControlPlanePort;
+  /** Stable over restarts: a worker that joins again under its name gives up what its old incarnation held. */
+  readonly name: string;
+  readonly queues: readonly string[];
+  readonly handlers: readonly TaskHandler[];
+  /** Tasks at once. */
+  readonly slots: number;
+  /** What went wrong beside any task: the connection, a bug in a handler's surroundings. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** A worker that has joined. */
+export interface Worker {
+  /** Takes no new tasks and resolves when all that it holds is settled, or after the time. */
+  drain(waitMs: number): Promise<void>;
+  /** Cancels what runs, waits for it to stop, and ends. */
+  stop(): Promise<void>;
+}
+
+const POLL_MS = 20_000;
+/** Heartbeats follow each other at this distance at least, whatever the server does. */
+const MIN_ROUND_MS = 100;
+
+/** Joins a control plane and serves its tasks until it is stopped. Resolves once registered. Rejects where the credential or version is refused. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const worker = new WorkerLoop(options);
+  await worker.register();
+  worker.run();
+  return worker;
+}
+
+class WorkerLoop implements Worker {
+  readonly #options: WorkerOptions;
+  readonly #running = new Map<string, RunningTask>();
+  readonly #stop = new AbortController();
+  readonly #poll = new AbortController();
+  readonly #submissions: Submissions;
+  readonly #handlers = new Map<string, TaskHandler>();
+  #session: RegisterResponse | undefined;
+  #registering: Promise<void> | undefined;
+  #slotFree: (() => void) | undefined;
+  #loops: Promise<void>[] = [];
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#submissions = new Submissions(options.port, () => this.#sessionId());
+    for (const handler of options.handlers) this.#handlers.set(`${handler.capability.kind} ${handler.capability.name}`, handler);
+  }
+
+  async register(): Promise<void> {
+    const { port, name, queues, handlers, slots } = this.#options;
+    this.#session = await port.worker.register({
+      version: { major: 1, minor: 0 },
+      workerName: name,
+      queues: [...queues],
+      capabilities: handlers.map((handler) => handler.capability),
+      slots,
+    });
+  }
+
+  run(): void {
+    this.#loops = [this.#forever(() => this.#lease()), this.#forever(() => this.#heartbeat())];
+  }
+
+  async drain(waitMs: number): Promise<void> {
+    this.#poll.abort();
+    await this.#options.port.worker.drain({ workerSessionId: this.#sessionId() }).catch(this.#options.onProblem);
+    const untilMs = Date.now() + waitMs;
+    while (this.#running.size > 0 && Date.now() < untilMs) await this.#nextEnd(untilMs - Date.now());
+  }
+
+  async stop(): Promise<void> {
+    this.#poll.abort();
+    for (const task of this.#running.values()) task.cancel();
+    while (this.#running.size > 0) await this.#nextEnd(60_000);
+    this.#stop.abort();
+    await Promise.all(this.#loops);
+  }
+
+  #sessionId(): string {
+    return this.#session?.workerSessionId ?? "";
+  }
+
+  async #forever(round: () => Promise<void>): Promise<void> {
+    let failures = 0;
+    while (!this.#stop.signal.aborted) {
+      try {
+        await round();
+        failures = 0;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        if (error instanceof ForgeError && error.reason === "WORKER_SESSION") await this.#rejoin();
+        else this.#options.onProblem(error);
+        await pause(backoffMs(failures++, 50, 5000), this.#stop.signal);
+      }
+    }
+  }
+
+  /** The control plane knows this session no longer: all that it held is lost. */
+  async #rejoin(): Promise<void> {
+    this.#registering ??= (async () => {
+      for (const task of this.#running.values()) task.lose();
+      await this.register();
+    })()
+      .catch(this.#options.onProblem)
+      .finally(() => {
+        this.#registering = undefined;
+      });
+    await this.#registering;
+  }
+
+  async #lease(): Promise<void> {
+    if (this.#poll.signal.aborted) {
+      await pause(POLL_MS, this.#stop.signal);
+      return;
+    }
+    const free = this.#options.slots - this.#running.size;
+    if (free <= 0) {
+      await this.#nextEnd(POLL_MS);
+      return;
+    }
+    const signal = AbortSignal.any([this.#stop.signal, this.#poll.signal]);
+    const { tasks } = await this.#options.port.worker.leaseTasks({ workerSessionId: this.#sessionId(), slots: free, wait: durationFromMs(POLL_MS) }, { signal }).catch((error: unknown) => {
+      if (signal.aborted) return { tasks: [] };
+      throw error;
+    });
+    for (const leased of tasks) {
+      const task = new RunningTask(leased, this.#options.port, this.#submissions);
+      this.#running.get(leased.taskId)?.lose();
+      this.#running.set(leased.taskId, task);
+      void task
+        .run((whole) => this.#handlerOf(whole))
+        .catch(this.#options.onProblem)
+        .finally(() => {
+          if (this.#running.get(leased.taskId) === task) this.#running.delete(leased.taskId);
+          this.#slotFree?.();
+        });
+    }
+  }
+
+  async #heartbeat(): Promise<void> {
+    const session = this.#session as RegisterResponse;
+    const intervalMs = session.heartbeatInterval === undefined ? 3000 : durationMs(session.heartbeatInterval);
+    const beganMs = Date.now();
+    const held = [...this.#running.values()].map((task) => task.lease);
+    const answer = await this.#options.port.worker.heartbeat({ workerSessionId: session.workerSessionId, held }, { signal: this.#stop.signal });
+    for (const id of answer.cancelTaskIds) this.#running.get(id)?.cancel();
+    for (const id of answer.lostTaskIds) this.#running.get(id)?.lose();
+    // The server holds the call for the interval and answers early when something is to be stopped; until that has stopped it would answer so again.
+    const restMs = answer.cancelTaskIds.length > 0 ? intervalMs / 4 : Math.min(intervalMs, MIN_ROUND_MS) - (Date.now() - beganMs);
+    if (restMs > 0) await pause(restMs, this.#stop.signal);
+  }
+
+  #handlerOf(task: Task): TaskHandler | undefined {
+    const { kind } = task;
+    if (kind.case === "model") return this.#handlers.get(`1 ${kind.value.model.slice(0, kind.value.model.indexOf("/"))}/*`);
+    if (kind.case === "tool") return this.#handlers.get(`2 ${kind.value.tool}`);
+    return kind.case === "function" ? this.#handlers.get(`3 ${kind.value.name}`) : undefined;
+  }
+
+  #nextEnd(waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#slotFree = undefined;
+        resolve();
+      };
+      const timer = setTimeout(done, waitMs);
+      const previous = this.#slotFree;
+      this.#slotFree = () => {
+        previous?.();
+        done();
+      };
+    });
+  }
+}
