@@ -113,6 +113,8 @@ export interface Store extends TaskStore {
   savePrincipal(principal: StoredPrincipal, tokenHash: Uint8Array): Promise<void>;
   findPrincipal(tokenHash: Uint8Array): Promise<StoredPrincipal | undefined>;
 
+  /** Whether any work or command waits or is being done, in any namespace. Timers don't count. */
+  hasWork(): Promise<boolean>;
   /** Changes when the store may have lost a tail. */
   incarnation(): Promise<string>;
   /** Sends wake-ups to other replicas, from a connection of its own; best effort, coalesced. */

@@ -94,7 +94,7 @@ export function createSessionService({ store, engine, executor, registry }: Sess
     },
     async getSessionSnapshot(request, call) {
       const { entry, state } = await stateOf(call.namespace, request.sessionId);
-      return create(GetSessionSnapshotResponseSchema, { session: sessionView(state, request.sessionId, entry.seq) });
+      return create(GetSessionSnapshotResponseSchema, { session: sessionView(state, entry.seq) });
     },
     async listSessions(request, call) {
       const limit = checkPageSize(request.pageSize);
@@ -132,7 +132,7 @@ export function createSessionService({ store, engine, executor, registry }: Sess
       return create(ReadConversationResponseSchema, {
         messages: [...messages],
         throughSeq: BigInt(Math.min(throughSeq, entry.seq)),
-        system: state.agent.system,
+        system: state.agent?.system ?? "",
         tools: started?.payload.case === "turnStarted" ? started.payload.value.tools : [],
       });
     },

@@ -164,13 +164,17 @@ class Subscription implements Listener {
   }
 
   async *#readPage(followed: Followed): AsyncGenerator<SubscribeEventsResponse> {
+    const knownBefore = followed.knownSeq;
     const page = await this.#ports.store.readEvents(this.#request.namespace, followed.streamId, { afterSeq: followed.seq, limit: PAGE, deltas: true });
     followed.pruned = page.prunedThroughSeq;
     for (const event of page.events) yield* this.#pass(followed, event);
     if (page.events.length === PAGE) return;
     // The page reached the head: what is missing before it was pruned.
     followed.seq = Math.max(followed.seq, page.headSeq);
-    if (followed.knownSeq <= followed.seq) this.#behind.delete(followed);
+    // What was known before the read and is not in it was a wrong hint; what became known during the read may be news.
+    if (followed.knownSeq > followed.seq && followed.knownSeq !== knownBefore) return;
+    followed.knownSeq = followed.seq;
+    this.#behind.delete(followed);
   }
 
   async *#takeLive(): AsyncGenerator<SubscribeEventsResponse> {

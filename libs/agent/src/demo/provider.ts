@@ -1,0 +1,51 @@
+import { APICallError } from "@ai-sdk/provider";
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
+import type { ModelCall, ModelProvider } from "../provider.ts";
+import { createScrubber } from "../providers/scrub.ts";
+import { chat } from "./chat.ts";
+import { echo } from "./echo.ts";
+import { createDemoLanguageModel } from "./language-model.ts";
+import type { DemoModel } from "./script.ts";
+import { triage } from "./triage.ts";
+
+/** Fast, and yet seen to stream. */
+const PIECE_DELAY_MS = 4;
+
+const MODELS: Readonly<Record<string, DemoModel>> = { chat, echo, triage };
+
+/** `flaky-3` fails three times before it answers. */
+const FLAKY = /^flaky-(\d{1,3})$/;
+
+function flaky(failures: number, call: ModelCall): DemoModel {
+  return (conversation) => {
+    if (call.failedAttempts >= failures) return [{ kind: "text", text: `This is attempt ${call.failedAttempts + 1}. You said: ${conversation.lastUserText}` }];
+    throw new APICallError({
+      message: `This model fails ${failures} times; this is attempt ${call.failedAttempts + 1}.`,
+      url: "demo:",
+      requestBodyValues: {},
+      statusCode: 503,
+      responseHeaders: { "retry-after-ms": "1" },
+    });
+  };
+}
+
+function findModel(modelId: string, call: ModelCall): DemoModel {
+  const model = Object.hasOwn(MODELS, modelId) ? MODELS[modelId] : undefined;
+  if (model) return model;
+  const failures = FLAKY.exec(modelId)?.[1];
+  if (failures !== undefined) return flaky(Number(failures), call);
+  const known = [...Object.keys(MODELS), "flaky-<n>"].map((name) => `demo/${name}`).join(", ");
+  throw new ForgeError(ErrorCode.NOT_FOUND, `There is no model demo/${modelId}. Known are: ${known}.`, { reason: "MODEL_NOT_FOUND", origin: "worker" });
+}
+
+/** Models in code: no key, no network, the same answer to the same conversation. */
+export function createDemoProvider({ pieceDelayMs = PIECE_DELAY_MS }: { readonly pieceDelayMs?: number } = {}): ModelProvider {
+  return {
+    name: "demo",
+    versions: {},
+    listPrices: true,
+    languageModel: (modelId, call) => createDemoLanguageModel({ modelId, model: findModel(modelId, call), pieceDelayMs }),
+    scrub: createScrubber([]),
+  };
+}

@@ -1,0 +1,65 @@
+import type { ForgeError } from "@forge/protocol";
+import { ErrorCode, type StreamRef } from "@forge/protocol/common";
+import type { CaughtUp, Event, Position } from "@forge/protocol/event";
+import type { ForgeClient } from "./forge-client.ts";
+import { pause } from "./pause.ts";
+import { isPassing } from "./retry.ts";
+
+export interface FollowOptions {
+  readonly streams: readonly { readonly stream: Pick<StreamRef, "kind" | "id">; readonly afterSeq?: number }[];
+  readonly followChildren?: boolean;
+  readonly excludeKinds?: readonly string[];
+  /** End after everything that is durable now. */
+  readonly noFollow?: boolean;
+  readonly signal?: AbortSignal;
+  /** The connection was lost, or this reader was too slow; it goes on by itself. */
+  readonly onReconnect?: (error: ForgeError) => void;
+}
+
+export type Followed =
+  | { readonly kind: "event"; readonly event: Event }
+  | { readonly kind: "caughtUp"; readonly caughtUp: CaughtUp }
+  | { readonly kind: "position"; readonly position: Position };
+
+/**
+ * The events of streams, in order and each once: reconnects by itself with backoff and goes on after the last one. `caughtUp` comes once.
+ * Ends when the signal aborts. Errors: what a reconnection can't mend, for example not_found or CURSOR_AHEAD.
+ */
+export async function* followEvents(client: ForgeClient, options: FollowOptions): AsyncGenerator<Followed> {
+  const cursors = new Map(options.streams.map(({ stream, afterSeq }) => [stream.id, { stream, afterSeq: BigInt(afterSeq ?? 0) }]));
+  const ended = () => options.signal?.aborted === true;
+  let caughtUp = false;
+  for (let attempt = 0; !ended(); ) {
+    try {
+      const request = {
+        streams: [...cursors.values()],
+        followChildren: options.followChildren ?? false,
+        filter: { excludeKinds: [...(options.excludeKinds ?? [])] },
+        noFollow: options.noFollow ?? false,
+      };
+      for await (const { kind } of client.event.subscribeEvents(request, { signal: options.signal })) {
+        attempt = 0;
+        if (kind.case === "event") {
+          const { stream, seq } = kind.value;
+          if (stream === undefined || seq <= (cursors.get(stream.id)?.afterSeq ?? 0n)) continue;
+          // A child that was followed on the way is asked for by itself after a reconnection.
+          cursors.set(stream.id, { stream, afterSeq: seq });
+          yield { kind: "event", event: kind.value };
+        } else if (kind.case === "position") {
+          const { stream, seq } = kind.value;
+          if (stream !== undefined) cursors.set(stream.id, { stream, afterSeq: seq });
+          yield { kind: "position", position: kind.value };
+        } else if (kind.case === "caughtUp" && !caughtUp) {
+          caughtUp = true;
+          yield { kind: "caughtUp", caughtUp: kind.value };
+        }
+      }
+      if (options.noFollow === true || ended()) return;
+    } catch (error) {
+      if (ended()) return;
+      if (!isPassing(error) || error.code === ErrorCode.CANCELLED) throw error;
+      options.onReconnect?.(error);
+    }
+    await pause(attempt++, options.signal);
+  }
+}

@@ -1,0 +1,16 @@
+import type { Client } from "@forge/protocol";
+import type { ArtifactService } from "@forge/protocol/artifact";
+import type { ApprovalService, EventService } from "@forge/protocol/event";
+import type { SessionService } from "@forge/protocol/session";
+import type { WorkflowService } from "@forge/protocol/workflow";
+
+/** The one interface of every client, in process or over any wire. Errors are ForgeErrors. */
+export interface ForgeClient {
+  readonly session: Client<typeof SessionService>;
+  readonly workflow: Client<typeof WorkflowService>;
+  readonly event: Client<typeof EventService>;
+  readonly approval: Client<typeof ApprovalService>;
+  readonly artifact: Client<typeof ArtifactService>;
+  /** Ends open calls. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,127 @@
+import { create } from "@bufbuild/protobuf";
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
+import { type Event, FinishReason, type ModelCompleted, type ToolReportedLate } from "@forge/protocol/event";
+import { type Message, MessageSchema, PartSchema, Role, type ToolCallPart, type ToolResultPart } from "@forge/protocol/session";
+import { endedCallResult, unfinishedResult } from "./tool-results.ts";
+
+export interface ConversationOptions {
+  /** The turn that asks: its ephemeral messages are in. Absent: none are. */
+  readonly turnId?: string;
+}
+
+/**
+ * The messages that events in order (those of one session, from any seq on) amount to, as every provider accepts them: the calls of an answer are followed
+ * by one message with exactly one result for each, in the order of the calls, whatever happened in between. What does not end in the range is said to be
+ * unfinished; results of calls before the range are left out, as are answers that a filter stopped and answers without content.
+ * Throws on an event of a kind that this version does not know, since it might have been a part of the conversation.
+ */
+export function foldConversation(events: Iterable<Event>, options: ConversationOptions = {}): Message[] {
+  const conversation = new Conversation();
+  for (const event of events) {
+    const payload = event.payload;
+    switch (payload.case) {
+      case "messageAdded": {
+        const message = payload.value.message;
+        if (message === undefined || message.parts.length === 0) break;
+        if (message.ephemeral && (options.turnId === undefined || event.turnId !== options.turnId)) break;
+        conversation.say(create(MessageSchema, { ...message, seq: event.seq, turnId: event.turnId }));
+        break;
+      }
+      case "modelCompleted":
+        conversation.answer(event, payload.value);
+        break;
+      case "toolCompleted":
+      case "toolFailed":
+      case "toolDenied":
+      case "toolCancelled":
+      case "toolSettledUnknown":
+        conversation.endCall(event, (call) => endedCallResult(call, payload));
+        break;
+      case "toolReportedLate":
+        conversation.reportLate(event, payload.value);
+        break;
+      case undefined:
+        throw new ForgeError(ErrorCode.INTERNAL, `Event ${event.seq} of session ${event.stream?.id ?? ""} is of a kind that this version does not know.`, {
+          reason: "UNKNOWN_EVENT",
+          origin: "control-plane",
+        });
+      default:
+        break;
+    }
+  }
+  return conversation.messages();
+}
+
+/** An answer whose calls have not all ended. */
+interface OpenAnswer {
+  readonly turnId: string;
+  readonly calls: readonly ToolCallPart[];
+  readonly results: Map<string, ToolResultPart>;
+  /** What was said meanwhile; it follows the results. */
+  readonly meanwhile: Message[];
+  seq: bigint;
+}
+
+class Conversation {
+  readonly #messages: Message[] = [];
+  #open: OpenAnswer | undefined;
+
+  say(message: Message): void {
+    if (this.#open === undefined) this.#messages.push(message);
+    else if (message.turnId === this.#open.turnId) this.#open.meanwhile.push(message);
+    else {
+      this.#closeAnswer();
+      this.#messages.push(message);
+    }
+  }
+
+  answer(event: Event, completed: ModelCompleted): void {
+    this.#closeAnswer();
+    if (completed.finishReason === FinishReason.CONTENT_FILTER || completed.parts.length === 0) return;
+    const { seq, turnId } = event;
+    this.#messages.push(create(MessageSchema, { role: Role.ASSISTANT, parts: completed.parts, seq, turnId }));
+    const calls = completed.parts.flatMap((part) => (part.kind.case === "toolCall" ? part.kind.value : []));
+    if (calls.length > 0) this.#open = { turnId, calls, results: new Map(), meanwhile: [], seq };
+  }
+
+  endCall(event: Event, resultOf: (call: ToolCallPart) => ToolResultPart): void {
+    const open = this.#open;
+    const call = open?.calls.find((candidate) => candidate.toolCallId === event.toolCallId);
+    if (open === undefined || call === undefined || open.results.has(call.toolCallId)) return;
+    open.results.set(call.toolCallId, resultOf(call));
+    open.seq = event.seq;
+    if (open.results.size === open.calls.length) this.#closeAnswer();
+  }
+
+  /** The call has its one result already, so that what came late is told apart from it. */
+  reportLate(event: Event, report: ToolReportedLate): void {
+    const preview = report.preview === "" ? "" : `: ${report.preview}`;
+    const text = `[A late report on tool call ${event.toolCallId}, which had ended for this conversation: it ${LATE.get(report.outcome) ?? "ended"}${preview}]`;
+    const parts = [create(PartSchema, { kind: { case: "text", value: { $typeName: "forge.session.v1.TextPart", text } } })];
+    const message = create(MessageSchema, { role: Role.USER, parts, seq: event.seq, turnId: event.turnId });
+    if (this.#open === undefined) this.#messages.push(message);
+    else this.#open.meanwhile.push(message);
+  }
+
+  messages(): Message[] {
+    this.#closeAnswer();
+    return this.#messages;
+  }
+
+  #closeAnswer(): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    const parts = open.calls.map((call) =>
+      create(PartSchema, { kind: { case: "toolResult", value: open.results.get(call.toolCallId) ?? unfinishedResult(call) } }),
+    );
+    this.#messages.push(create(MessageSchema, { role: Role.TOOL, parts, seq: open.seq, turnId: open.turnId }), ...open.meanwhile);
+  }
+}
+
+const LATE: ReadonlyMap<string, string> = new Map([
+  ["completed", "completed"],
+  ["failed", "failed"],
+  ["cancelled", "was cancelled"],
+]);

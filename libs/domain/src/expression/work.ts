@@ -1,0 +1,24 @@
+import { EVALUATION_STEPS_MAX } from "./limits.ts";
+import { TextFailure } from "./result.ts";
+
+/** Counts the work of one evaluation. Functions and operators fail through it, at the node that is being evaluated. */
+export class Work {
+  #steps = 0;
+  /** The offset that a failure points at. */
+  position = 0;
+
+  /** Counts `steps` units; throws TextFailure when there are too many. */
+  spend(steps: number): void {
+    this.#steps += steps;
+    if (this.#steps > EVALUATION_STEPS_MAX) this.fail("the expression does too much work");
+  }
+
+  /** Counts reading or making a text of so many UTF-16 units. */
+  spendText(length: number): void {
+    this.spend(1 + Math.ceil(length / 32));
+  }
+
+  fail(message: string): never {
+    throw new TextFailure(message, this.position);
+  }
+}

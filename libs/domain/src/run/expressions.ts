@@ -1,0 +1,16 @@
+import type { NextRule } from "@forge/protocol/workflow";
+import type { Expression } from "../expression/expression.ts";
+import { parseExpression } from "../expression/parse.ts";
+import type { Result } from "../expression/result.ts";
+
+const parsedRules = new WeakMap<NextRule, Result<Expression>>();
+
+/** A rule's condition, parsed once per definition in memory. */
+export function conditionOf(rule: NextRule): Result<Expression> {
+  let parsed = parsedRules.get(rule);
+  if (parsed === undefined) {
+    parsed = parseExpression(rule.when);
+    parsedRules.set(rule, parsed);
+  }
+  return parsed;
+}

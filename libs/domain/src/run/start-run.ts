@@ -1,0 +1,80 @@
+import { create } from "@bufbuild/protobuf";
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
+import { RunCreatedSchema, RunStartedSchema } from "@forge/protocol/event";
+import { ApprovalAnswer, RunStatus, type StartRunRequest, StartRunResponseSchema, type WorkflowDefinition } from "@forge/protocol/workflow";
+import type { Context, Rejected } from "../decider.ts";
+import { proceed } from "./advance.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import { refusal } from "./errors.ts";
+import { InvalidField } from "./invalid-field.ts";
+import { WARNINGS_MAX } from "./limits.ts";
+import { type RunRecorder, record } from "./recorder.ts";
+import type { RunResult } from "./run-command.ts";
+import { bindInputs } from "./run-inputs.ts";
+import { validateDefinition } from "./validate-definition.ts";
+import { validateStart } from "./validate-start.ts";
+import { workflowHash } from "./workflow-hash.ts";
+
+/** Where a request names none. */
+const QUEUE_DEFAULT = "default";
+
+/** Starts a run: what is wrong with the request is refused by field before anything is recorded; then the first step begins. */
+export function startRun(run: RunRecorder, request: StartRunRequest): RunResult | Rejected {
+  const { context } = run;
+  if (run.state.status !== RunStatus.UNSPECIFIED) {
+    return refusal(ErrorCode.CONFLICT, "RUN_EXISTS", `run ${context.streamId} was started already; read it with GetRun`, context.streamId);
+  }
+  const checked = check(request, context);
+  if ("rejection" in checked) return checked;
+  const { definition, inputs, inputsJson } = checked;
+  const queue = request.queue || QUEUE_DEFAULT;
+  const value = create(RunCreatedSchema, {
+    definition,
+    workflowHash: workflowHash(definition, context),
+    inputs,
+    inputHash: context.sha256(inputsJson),
+    labels: request.labels,
+    queue,
+    modelOverride: request.modelOverride,
+    approvalAnswer: request.approvalAnswer === ApprovalAnswer.UNSPECIFIED ? ApprovalAnswer.WAIT : request.approvalAnswer,
+  });
+  record(run, { case: "runCreated", value });
+  record(run, { case: "runStarted", value: create(RunStartedSchema) });
+  proceed(run, { kind: "step", position: 0 });
+  return create(StartRunResponseSchema, { runId: context.streamId, warnings: unservedTools(definition, queue, context) });
+}
+
+interface Checked {
+  readonly definition: WorkflowDefinition;
+  readonly inputs: ReturnType<typeof bindInputs>["value"];
+  readonly inputsJson: string;
+}
+
+function check(request: StartRunRequest, context: Context): Checked | Rejected {
+  try {
+    validateStart(request);
+    const definition = validateDefinition(request.definition, request.modelOverride);
+    const { value, parsed } = bindInputs(definition, request.inputs, context);
+    return { definition, inputs: value, inputsJson: canonicalJson(parsed) };
+  } catch (error) {
+    if (error instanceof InvalidField)
+      return { rejection: ForgeError.validation(error.field, error.message, { reason: error.reason, origin: "control-plane" }).detail };
+    throw error;
+  }
+}
+
+/** Tools may come later than the run, so they are warned of and not refused. */
+function unservedTools(definition: WorkflowDefinition, queue: string, context: Context): string[] {
+  const served = new Set(context.tools(queue).map((tool) => tool.name));
+  const warnings: string[] = [];
+  for (const { id, kind } of definition.steps) {
+    const tools = kind.case === "tool" ? [kind.value.tool] : kind.case === "agent" ? (kind.value.agent?.tools ?? []) : [];
+    for (const tool of tools) {
+      if (served.has(tool)) continue;
+      warnings.push(`step "${id}" uses the tool "${tool}", which no worker of queue "${queue}" serves yet`);
+      if (warnings.length === WARNINGS_MAX) return warnings;
+    }
+  }
+  return warnings;
+}

@@ -1,0 +1,112 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { ErrorCode, type ForgeError, type Value } from "@forge/protocol/common";
+import type { InputSource, StepDefinition } from "@forge/protocol/workflow";
+import type { Context } from "../decider.ts";
+import { parseStatePath, resolveStatePath, type StatePath } from "../state-path/state-path.ts";
+import { renderTemplate } from "../template/render-template.ts";
+import { stepError } from "./errors.ts";
+import { artifactOf, fitsInline, inlineBytes, inlineValue } from "./json.ts";
+import { STEP_INPUT_BYTES_MAX, VALUE_BYTES_MAX } from "./limits.ts";
+import { suggestion } from "./nearest.ts";
+import { readsOfInput } from "./reads.ts";
+import { failed, type Outcome, succeeded } from "./result.ts";
+import { outputAt, runtimeOf, type StateView, stateView } from "./scope.ts";
+import { positionOf, type RunState, stepAt } from "./state.ts";
+
+type Input = Record<string, Value>;
+
+/** Builds a step's input from the state; a step that maps none gets the whole state, but an agent's prompt looks into the state by itself. */
+export function stepInput(state: RunState, position: number, context: Context): Outcome<Input> {
+  const step = stepAt(state, position);
+  const names = Object.keys(step.inputs);
+  if (names.length === 0) return step.kind.case === "agent" ? succeeded({}) : wholeState(state, step);
+  const view = stateView(state, readsOfInput(step), context, step.id);
+  if (!view.ok) return view;
+  const input: Input = {};
+  let bytes = 0;
+  for (const name of names) {
+    const mapped = mapInput(state, view.value, step, name);
+    if (!mapped.ok) return mapped;
+    input[name] = mapped.value;
+    bytes += inlineBytes(mapped.value);
+  }
+  return bytes <= STEP_INPUT_BYTES_MAX ? succeeded(input) : failed(inputError(step, `its inputs take more than ${STEP_INPUT_BYTES_MAX} bytes together`));
+}
+
+function mapInput(state: RunState, view: StateView, step: StepDefinition, name: string): Outcome<Value> {
+  const { kind } = step.inputs[name] as InputSource;
+  switch (kind.case) {
+    case "literalJson":
+      return succeeded(inlineValue(kind.value));
+    case "template": {
+      const rendered = renderTemplate(kind.value, { state: view, inputs: view.inputs, steps: view.steps, runtime: view.runtime });
+      if (!rendered.ok)
+        return failed(inputError(step, `input "${name}": ${rendered.error.message} (at character ${rendered.error.position + 1} of its template)`));
+      return inline(step, name, rendered.value);
+    }
+    case "path": {
+      const path = parseStatePath(kind.value);
+      if (path === undefined) return failed(inputError(step, `input "${name}": "${kind.value}" is no path into the state`));
+      return fromPath(state, view, step, name, path);
+    }
+    case undefined:
+      return failed(inputError(step, `input "${name}" has no source`));
+  }
+}
+
+function fromPath(state: RunState, view: StateView, step: StepDefinition, name: string, path: StatePath): Outcome<Value> {
+  if (path[0] === "steps") {
+    const source = path[1] as string;
+    const position = positionOf(state, source);
+    const output = position === undefined ? undefined : outputAt(state, position);
+    if (output === undefined)
+      return failed(inputError(step, `input "${name}" reads ${path.join(".")}, but step "${source}" has no output${hint(state, source)}`));
+    // A whole output is handed on as it is, wherever it is kept.
+    if (path.length === 2) return succeeded(output);
+  }
+  const resolved = resolveStatePath(path, view);
+  if (!resolved.found) return failed(inputError(step, missingMessage(name, path, resolved.missing, view)));
+  return inline(step, name, resolved.value as JsonValue);
+}
+
+/** Why a step has no output: it does not exist, or it has not completed. */
+function hint(state: RunState, source: string): string {
+  if (positionOf(state, source) !== undefined) return ": it has not completed in this run";
+  return suggestion(source, state.definition?.steps.map((step) => step.id) ?? []);
+}
+
+function missingMessage(name: string, path: StatePath, missing: number, view: StateView): string {
+  const before = path.slice(0, missing);
+  const key = path[missing] as string;
+  const holder = resolveStatePath(before, view);
+  const keys = holder.found && typeof holder.value === "object" && holder.value !== null ? Object.keys(holder.value) : [];
+  return `input "${name}" reads ${path.join(".")}, but ${before.join(".")} has no "${key}"${suggestion(key, keys)}`;
+}
+
+function inline(step: StepDefinition, name: string, value: JsonValue): Outcome<Value> {
+  const json = JSON.stringify(value);
+  if (fitsInline(json)) return succeeded(inlineValue(json));
+  return failed(inputError(step, `input "${name}" is larger than ${VALUE_BYTES_MAX} bytes; map a whole output (steps.<id>) to hand it on as an artifact`));
+}
+
+/** The state as one JSON object with the keys inputs, steps and runtime; each output's text is taken as it stands. */
+function wholeState(state: RunState, step: StepDefinition): Outcome<Input> {
+  const members: string[] = [];
+  for (const [position, memory] of state.steps.entries()) {
+    if (memory.output === undefined) continue;
+    const { id } = stepAt(state, position);
+    if (artifactOf(memory.output) !== undefined) return failed(stateTooLarge(step, `the output of step "${id}" is an artifact`));
+    members.push(`${JSON.stringify(id)}:${memory.output.kind.value as string}`);
+  }
+  const steps = `{${members.join(",")}}`;
+  if (!fitsInline(steps)) return failed(stateTooLarge(step, `the steps' outputs take more than ${VALUE_BYTES_MAX} bytes`));
+  return succeeded({ inputs: state.inputs ?? inlineValue("{}"), steps: inlineValue(steps), runtime: inlineValue(JSON.stringify(runtimeOf(state))) });
+}
+
+function stateTooLarge(step: StepDefinition, why: string): ForgeError {
+  return inputError(step, `it maps no inputs and so gets the whole state, but ${why}; map the inputs that it needs`);
+}
+
+function inputError(step: StepDefinition, message: string): ForgeError {
+  return stepError(ErrorCode.VALIDATION, "STEP_EXECUTION", step.id, message);
+}

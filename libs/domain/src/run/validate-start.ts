@@ -1,0 +1,22 @@
+import { ApprovalAnswer, type StartRunRequest } from "@forge/protocol/workflow";
+import { isStorable, isVisibleAscii } from "../text.ts";
+import { InvalidField } from "./invalid-field.ts";
+import { LABELS_MAX, NAME_LENGTH_MAX } from "./limits.ts";
+import { checkModel } from "./names.ts";
+
+/** Checks what a StartRun says beside definition and inputs. Throws InvalidField. */
+export function validateStart(request: StartRunRequest): void {
+  const labels = Object.entries(request.labels);
+  if (labels.length > LABELS_MAX) throw new InvalidField("labels", `at most ${LABELS_MAX} labels, not ${labels.length}`);
+  for (const [key, value] of labels) {
+    if (key === "" || key.length > NAME_LENGTH_MAX || value.length > NAME_LENGTH_MAX || !isStorable(key) || !isStorable(value)) {
+      throw new InvalidField("labels", `a label's key has 1 to ${NAME_LENGTH_MAX} characters, its value at most ${NAME_LENGTH_MAX}, neither with NUL`);
+    }
+  }
+  if (request.queue !== "" && (request.queue.length > NAME_LENGTH_MAX || !isVisibleAscii(request.queue))) {
+    throw new InvalidField("queue", `a queue's name has at most ${NAME_LENGTH_MAX} visible ASCII characters`);
+  }
+  if (request.modelOverride !== "") checkModel("model_override", request.modelOverride);
+  if (!Object.values(ApprovalAnswer).some((value) => value === request.approvalAnswer))
+    throw new InvalidField("approval_answer", "an answer is WAIT, APPROVE or DENY");
+}

@@ -1,0 +1,36 @@
+import type { ModelCompleted } from "@forge/protocol/event";
+import { shorten, shortenToJsonBytes } from "../text.ts";
+import type { AnswerState } from "./state.ts";
+
+/** Characters of the last answer that the turn's end shows. */
+export const TEXT_PREVIEW_MAX = 4_096;
+
+/** What one Value holds inline, in bytes. */
+const VALUE_BYTES_MAX = 65_536;
+
+/** Said at the end of a text that a parent can't be given whole; its length is reserved within the bound. */
+const SHORTENED_MARK = "\n[shortened: the whole answer is in the session]";
+
+/** What a turn remembers of an answer. */
+export function answerOf(completed: ModelCompleted, hasParent: boolean): AnswerState {
+  let text = "";
+  let toolCallCount = 0;
+  let artifact: AnswerState["artifact"];
+  for (const part of completed.parts) {
+    if (part.kind.case === "text") text += part.kind.value.text;
+    else if (part.kind.case === "toolCall") toolCallCount += 1;
+    else if (part.kind.case === "artifact") artifact ??= part.kind.value;
+  }
+  return {
+    finishReason: completed.finishReason,
+    toolCallCount,
+    text: hasParent ? textForParent(text) : shorten(text, TEXT_PREVIEW_MAX),
+    artifact: text === "" ? artifact : undefined,
+  };
+}
+
+function textForParent(text: string): string {
+  const whole = shortenToJsonBytes(text, VALUE_BYTES_MAX);
+  if (!whole.shortened) return text;
+  return shortenToJsonBytes(text, VALUE_BYTES_MAX - 2 * SHORTENED_MARK.length).text + SHORTENED_MARK;
+}

@@ -1,0 +1,49 @@
+import type { Context, Decision, Rejected } from "../decider.ts";
+import { Recorder } from "../recorder.ts";
+import { advanceTurn } from "./advance-turn.ts";
+import { resolveApproval } from "./approval.ts";
+import { evolveSession } from "./evolve.ts";
+import { invalid } from "./rejections.ts";
+import type { SessionCommand, SessionRecorder, SessionResult } from "./session-command.ts";
+import { closeSession, createSession } from "./session-lifecycle.ts";
+import { startTurn } from "./start-turn.ts";
+import type { SessionState } from "./state.ts";
+import { abandonTurn, cancelTurn } from "./stop-turn.ts";
+import { applyTaskCommand } from "./task-commands.ts";
+
+/** What a command does to a session: its own effect first, then all that follows from it without anybody outside. */
+export function decideSession(state: SessionState, command: SessionCommand, context: Context): Decision<SessionResult> {
+  const recorder: SessionRecorder = new Recorder("session", state, evolveSession, context);
+  const outcome = apply(recorder, command);
+  if (outcome !== undefined && "rejection" in outcome) return outcome;
+  advanceTurn(recorder);
+  return { events: recorder.events, result: outcome };
+}
+
+function apply(recorder: SessionRecorder, command: SessionCommand): SessionResult | Rejected {
+  switch (command.$typeName) {
+    case "forge.session.v1.CreateSessionRequest":
+      return createSession(recorder, command);
+    case "forge.session.v1.StartTurnRequest":
+      return startTurn(recorder, command);
+    case "forge.session.v1.CancelTurnRequest":
+      return cancelTurn(recorder, command);
+    case "forge.session.v1.AbandonTurnRequest":
+      return abandonTurn(recorder, command);
+    case "forge.session.v1.CloseSessionRequest":
+      return closeSession(recorder);
+    case "forge.event.v1.ResolveApprovalRequest":
+      return resolveApproval(recorder, command);
+    case "task.started":
+    case "task.settled":
+    case "task.lost":
+    case "task.reported_late":
+    case "timer.fired":
+      return applyTaskCommand(recorder, command);
+    case "forge.engine.v1.RejectCommand":
+      // Its only command to another stream reports a turn's end, and the end stands whether or not the run still wants to know.
+      return invalid("command", "A session has nothing to decide when its report was refused.");
+    default:
+      return command satisfies never;
+  }
+}

@@ -1,0 +1,106 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Event } from "@forge/protocol/event";
+import { SessionStatus } from "@forge/protocol/session";
+import { addUsage } from "../usage.ts";
+import { evolveModelCall } from "./evolve-model-call.ts";
+import { evolveToolCall } from "./evolve-tool-call.ts";
+import { evolveTurn } from "./evolve-turn.ts";
+import type { SessionState, TurnState } from "./state.ts";
+import { unknownEvent } from "./unknown-event.ts";
+
+/** What is true of a session after one more event. Throws on an event that it does not know: a newer version has to serve the stream then. */
+export function evolveSession(state: SessionState, event: Event): SessionState {
+  const payload = event.payload;
+  switch (payload.case) {
+    case "turnOutputDelta":
+    case "toolOutputDelta":
+      return state;
+    case "sessionCreated": {
+      const created = payload.value;
+      const createdAtMs = occurredAtMs(event);
+      return {
+        ...state,
+        sessionId: event.stream?.id ?? "",
+        status: SessionStatus.ACTIVE,
+        agent: created.agent,
+        policy: created.policy,
+        labels: created.labels,
+        title: created.title,
+        queue: created.queue,
+        parent: created.parent,
+        createdBy: event.principal?.id ?? "",
+        createdAtMs,
+        updatedAtMs: createdAtMs,
+      };
+    }
+    case "sessionClosed":
+      return touched({ ...state, status: SessionStatus.CLOSED }, event);
+    case "messageAdded":
+      return touched(state, event);
+    case "turnStarted":
+    case "turnCancelRequested":
+    case "turnCompleted":
+    case "turnFailed":
+    case "turnCancelled":
+    case "turnAbandoned":
+      return touched(evolveTurn(state, event, payload, occurredAtMs(event)), event);
+    case "modelRequested":
+    case "modelStarted":
+    case "modelAttemptFailed":
+    case "modelCompleted":
+    case "modelFailed":
+    case "modelCancelled":
+      return touched(withTurn(state, event, (turn) => evolveModelCall(turn, event.modelCallId, payload, state.parent !== undefined)), event);
+    case "modelUsageRecorded": {
+      const usage = payload.value.usage;
+      return touched(
+        withTurn({ ...state, usage: addUsage(state.usage, usage) }, event, (turn) => ({ ...turn, usage: addUsage(turn.usage, usage) })),
+        event,
+      );
+    }
+    case "toolRequested":
+    case "toolApprovalRequired":
+    case "toolDenied":
+    case "toolStarted":
+    case "toolCompleted":
+    case "toolFailed":
+    case "toolCancelled":
+    case "toolSettledUnknown":
+    case "approvalResolved":
+    case "approvalExpired":
+      return touched(evolveToolCall(state, event, payload), event);
+    case "toolReportedLate":
+      return touched(
+        { ...state, endedCalls: state.endedCalls.map((call) => (call.toolCallId === event.toolCallId ? { ...call, reportedLate: true } : call)) },
+        event,
+      );
+    case "runCreated":
+    case "runStarted":
+    case "runCompleted":
+    case "runFailed":
+    case "runCancelRequested":
+    case "runCancelled":
+    case "stepStarted":
+    case "stepAttemptFailed":
+    case "stepCompleted":
+    case "stepFailed":
+      throw unknownEvent(event, `a session has no ${payload.case}`);
+    case undefined:
+      throw unknownEvent(event, "this version does not know its kind");
+    default:
+      return payload satisfies never;
+  }
+}
+
+function withTurn(state: SessionState, event: Event, change: (turn: TurnState) => TurnState): SessionState {
+  if (state.turn === undefined || state.turn.end !== undefined) throw unknownEvent(event, "no turn is active");
+  return { ...state, turn: change(state.turn) };
+}
+
+function touched(state: SessionState, event: Event): SessionState {
+  return { ...state, updatedAtMs: occurredAtMs(event) };
+}
+
+function occurredAtMs(event: Event): number {
+  return event.occurredAt === undefined ? 0 : timestampMs(event.occurredAt);
+}

@@ -1,0 +1,40 @@
+import type { RejectCommand } from "@forge/protocol/engine";
+import type { ResolveApprovalRequest, ResolveApprovalResponse } from "@forge/protocol/event";
+import type {
+  AbandonTurnRequest,
+  AbandonTurnResponse,
+  CancelTurnRequest,
+  CancelTurnResponse,
+  CloseSessionRequest,
+  CloseSessionResponse,
+  CreateSessionRequest,
+  CreateSessionResponse,
+  StartTurnRequest,
+  StartTurnResponse,
+} from "@forge/protocol/session";
+import type { Recorder } from "../recorder.ts";
+import type { TaskCommand } from "../task.ts";
+import type { SessionState } from "./state.ts";
+
+/** Everything that a session may be told, discriminated by `$typeName`. */
+export type SessionCommand =
+  | CreateSessionRequest
+  | StartTurnRequest
+  | CancelTurnRequest
+  | AbandonTurnRequest
+  | CloseSessionRequest
+  | ResolveApprovalRequest
+  | TaskCommand
+  | RejectCommand;
+
+/** The answer to a client's command, its seq still 0; undefined for the engine's own. */
+export type SessionResult =
+  | CreateSessionResponse
+  | StartTurnResponse
+  | CancelTurnResponse
+  | AbandonTurnResponse
+  | CloseSessionResponse
+  | ResolveApprovalResponse
+  | undefined;
+
+export type SessionRecorder = Recorder<SessionState>;

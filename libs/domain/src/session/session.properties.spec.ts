@@ -1,0 +1,202 @@
+import { type Event, EventSchema } from "@forge/protocol/event";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { foldConversation } from "../conversation/fold-conversation.ts";
+import { commandOf, type Happening, happenings, served, sessionInit } from "../testing/random-session.ts";
+import { answer, fired, lost, newSession, SESSION_ID, type SessionStream, settled, started, textPart, toolResult } from "../testing/session-fixture.ts";
+import { TestStream } from "../testing/test-stream.ts";
+import { conversationFaults } from "../testing/well-formed.ts";
+import { sessionDecider } from "./session-decider.ts";
+import { activeTurn } from "./state.ts";
+import { sessionView } from "./view.ts";
+
+const CALL_ENDS = new Set(["toolCompleted", "toolFailed", "toolDenied", "toolCancelled", "toolSettledUnknown"]);
+const MODEL_ENDS = new Set(["modelCompleted", "modelFailed", "modelCancelled"]);
+const TURN_ENDS = new Set(["turnCompleted", "turnFailed", "turnCancelled", "turnAbandoned"]);
+
+/** Lets it all happen, and looks at the stream after each. */
+function play(init: Parameters<typeof newSession>[0], story: readonly Happening[], look: (stream: SessionStream) => void = () => undefined): SessionStream {
+  const stream = newSession(init, served);
+  const seen: string[] = [];
+  for (const what of story) {
+    if (what.kind === "deltas") stream.skipDeltas(what.count);
+    stream.nowMs += 1_000;
+    const command = commandOf(stream, what, seen);
+    const before = stream.state;
+    const open = new Set(stream.outstanding().map(({ key }) => key));
+    const effect = command === undefined ? undefined : stream.execute(command);
+    if (effect?.rejection !== undefined) expect(stream.state).toBe(before);
+    if (what.kind === "stale" && effect !== undefined) expect(effect.rejection?.reason).toBe("TASK_NOT_OPEN");
+    for (const { key } of stream.outstanding()) if (!open.has(key)) seen.push(key);
+    look(stream);
+  }
+  return stream;
+}
+
+const property = (check: (stream: SessionStream) => void, numRuns = 200) =>
+  fc.assert(
+    fc.property(sessionInit, happenings, (init, story) => check(play(init, story))),
+    { numRuns },
+  );
+
+/** How often each id ended, by the kinds of events that end it. */
+function ends(events: readonly Event[], kinds: ReadonlySet<string>, idOf: (event: Event) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const event of events) if (kinds.has(String(event.payload.case))) counts.set(idOf(event), (counts.get(idOf(event)) ?? 0) + 1);
+  return counts;
+}
+
+const idsOf = (events: readonly Event[], kind: Event["payload"]["case"], idOf: (event: Event) => string) =>
+  new Set(events.filter((event) => event.payload.case === kind).map(idOf));
+
+describe("whatever happens to a session", () => {
+  it("its seq grows by one with each event, but for deltas between", () => {
+    fc.assert(
+      fc.property(sessionInit, happenings, (init, story) => {
+        const withoutDeltas = story.filter((what) => what.kind !== "deltas");
+        const { events } = play(init, withoutDeltas);
+        expect(events.map((event) => Number(event.seq))).toEqual(events.map((_, index) => index + 1));
+      }),
+    );
+  });
+
+  it("at most one turn is active, and every turn ends once", () => {
+    property(({ events, state }) => {
+      let active = "";
+      for (const event of events) {
+        if (event.payload.case === "turnStarted") {
+          expect(active).toBe("");
+          active = event.turnId;
+        } else if (TURN_ENDS.has(String(event.payload.case))) {
+          expect(event.turnId).toBe(active);
+          active = "";
+        } else if (event.turnId !== "" && event.payload.case !== "toolReportedLate") expect(event.turnId).toBe(active);
+      }
+      expect(activeTurn(state)?.turnId ?? "").toBe(active);
+    });
+  });
+
+  it("every call ends once, after it was requested and before its turn's end", () => {
+    property(({ events, state }) => {
+      const requestedTools = idsOf(events, "toolRequested", (event) => event.toolCallId);
+      const endedTools = ends(events, CALL_ENDS, (event) => event.toolCallId);
+      const requestedModels = idsOf(events, "modelRequested", (event) => event.modelCallId);
+      const endedModels = ends(events, MODEL_ENDS, (event) => event.modelCallId);
+      for (const count of [...endedTools.values(), ...endedModels.values()]) expect(count).toBe(1);
+      const turn = activeTurn(state);
+      const open = new Set([...(turn?.toolCalls.map((call) => call.toolCallId) ?? []), turn?.modelCall?.modelCallId].filter((id) => id !== undefined));
+      expect(new Set([...endedTools.keys(), ...endedModels.keys(), ...open])).toEqual(new Set([...requestedTools, ...requestedModels]));
+      expect(endedTools.size + endedModels.size + open.size).toBe(requestedTools.size + requestedModels.size);
+    });
+  });
+
+  it("a call that may have an effect starts at most once, and never while another call runs", () => {
+    property(({ events }) => {
+      const starts = ends(events, new Set(["toolStarted"]), (event) => event.toolCallId);
+      const names = new Map(events.flatMap((event) => (event.payload.case === "toolRequested" ? [[event.toolCallId, event.payload.value.tool] as const] : [])));
+      for (const [toolCallId, count] of starts) if (names.get(toolCallId) !== "tools.read") expect(count).toBe(1);
+      let running = new Set<string>();
+      for (const event of events) {
+        if (event.payload.case === "turnStarted") running = new Set();
+        if (event.payload.case === "toolStarted") {
+          running.add(event.toolCallId);
+          const changes = [...running].some((id) => names.get(id) === "tools.write" || names.get(id) === "tools.shell");
+          if (changes) expect(running.size).toBe(1);
+        }
+        if (CALL_ENDS.has(String(event.payload.case))) running.delete(event.toolCallId);
+      }
+    });
+  });
+
+  it("nothing is dispatched that was not granted", () => {
+    const granted = (stream: SessionStream) => {
+      for (const { task } of stream.work()) if (task.kind.case === "tool") expect(task.kind.value.decision?.decision).toBe(1);
+      for (const event of stream.events) {
+        if (event.payload.case !== "toolStarted") continue;
+        const said = stream.events.flatMap(({ payload, toolCallId }) =>
+          toolCallId === event.toolCallId && (payload.case === "toolRequested" || payload.case === "approvalResolved") ? (payload.value.decision?.decision ?? 0) : [],
+        );
+        expect(said).toContain(1);
+      }
+    };
+    fc.assert(fc.property(sessionInit, happenings, (init, story) => granted(play(init, story, granted))), { numRuns: 50 });
+  });
+
+  it("what is outstanding is unique, belongs to what is open, and is nothing once the turn has ended", () => {
+    const look = (stream: SessionStream) => {
+      const keys = stream.outstanding().map(({ key }) => key);
+      expect(new Set(keys).size).toBe(keys.length);
+      for (const key of keys) expect(key).toMatch(/^[!-~]{1,200}$/);
+      const turn = activeTurn(stream.state);
+      const open = [turn?.modelCall?.modelCallId, ...(turn?.toolCalls.flatMap((call) => [call.toolCallId, call.approval?.approvalId]) ?? []), turn?.turnId];
+      for (const key of keys) expect(open).toContain(key.split(":")[1]);
+      expect(stream.work().every((task) => task.cancelRequested === (turn?.cancel !== undefined))).toBe(true);
+      // Whoever waits, waits for something: an active turn always has a task or a timer that can move it.
+      expect(keys.length > 0).toBe(turn !== undefined);
+    };
+    fc.assert(
+      fc.property(sessionInit, happenings, (init, story) => {
+        play(init, story, look);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("folding its events from their bytes gives its state, and a snapshot of it is as good", () => {
+    property(({ events, state, seq }) => {
+      let folded = sessionDecider.initial();
+      for (const event of events) folded = sessionDecider.evolve(folded, fromBinary(EventSchema, toBinary(EventSchema, event)));
+      expect(folded).toEqual(state);
+      expect(structuredClone(state)).toEqual(state);
+      expect(sessionView(structuredClone(state), seq)).toEqual(sessionView(state, seq));
+      expect(sessionDecider.listing(folded)).toEqual(sessionDecider.listing(state));
+    });
+  });
+
+  it("its conversation is one that providers accept, at every seq", () => {
+    property(({ events }) => {
+      for (let to = 0; to <= events.length; to += 1) expect(conversationFaults(foldConversation(events.slice(0, to)))).toEqual([]);
+    }, 60);
+  });
+
+  it("every prefix of its history can be driven to an end, by workers and without any", () => {
+    property(({ events }) => {
+      for (let to = 1; to <= events.length; to += 1) {
+        for (const drive of [cooperate, loseAll]) {
+          const resumed: SessionStream = new TestStream(sessionDecider, { streamId: SESSION_ID, tools: served, history: events.slice(0, to) });
+          drive(resumed);
+          expect(activeTurn(resumed.state)).toBeUndefined();
+          expect(resumed.outstanding()).toEqual([]);
+        }
+      }
+    }, 25);
+  });
+});
+
+/** More than the calls that any of these sessions may make, and their attempts. */
+const STEPS_MAX = 200;
+
+/** Workers do what is to be done; what nobody does, the deadline ends. */
+function cooperate(stream: SessionStream): void {
+  for (let step = 0; step < STEPS_MAX && activeTurn(stream.state) !== undefined; step += 1) {
+    const [task] = stream.work();
+    if (task === undefined) stream.must(fired(stream.timers()[0] ?? ""));
+    else {
+      stream.execute(started(task));
+      stream.must(settled(task, task.task.kind.case === "model" ? answer([textPart("Done.")]) : toolResult()));
+    }
+  }
+}
+
+/** Every worker is lost. */
+function loseAll(stream: SessionStream): void {
+  for (let step = 0; step < STEPS_MAX && activeTurn(stream.state) !== undefined; step += 1) {
+    const [task] = stream.work();
+    if (task === undefined) stream.must(fired(stream.timers()[0] ?? ""));
+    else {
+      stream.execute(started(task));
+      stream.must(lost(task));
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+/** Where a project's server is found; in its data directory. */
+export interface Address {
+  readonly url: string;
+  readonly pid: number;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly version: string;
+}
+
+const FILE = "address.json";
+
+export async function writeAddress(dataDirectory: string, address: Address): Promise<void> {
+  const file = path.join(dataDirectory, FILE);
+  const fresh = `${file}.${process.pid}`;
+  await writeFile(fresh, `${JSON.stringify(address, undefined, 2)}\n`, { mode: 0o600 });
+  await rename(fresh, file);
+}
+
+/** The server that wrote its address last, where its process is still there; undefined otherwise. */
+export async function readAddress(dataDirectory: string): Promise<Address | undefined> {
+  const text = await readFile(path.join(dataDirectory, FILE), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const address = JSON.parse(text) as Address;
+  return isAlive(address.pid) ? address : undefined;
+}
+
+/** Removes the address, where it is still this process's. */
+export async function removeAddress(dataDirectory: string): Promise<void> {
+  const address = await readAddress(dataDirectory);
+  if (address?.pid === process.pid) await rm(path.join(dataDirectory, FILE), { force: true });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

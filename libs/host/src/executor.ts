@@ -1,0 +1,60 @@
+import { createModelHandlers, createProviderRegistry, type ProviderConfig } from "@forge/agent";
+import { createBuiltinTools, createFunctionHandlers } from "@forge/tools";
+import { type ControlPlanePort, startWorker, type Worker } from "@forge/worker";
+import type { Logger } from "pino";
+
+export interface ExecutorOptions {
+  readonly port: ControlPlanePort;
+  /** Stable over restarts. */
+  readonly name: string;
+  readonly queues: readonly string[];
+  /** What the built-in tools work on. */
+  readonly workspace: string;
+  /** The project's functions; absent: none are served. */
+  readonly functionsDirectory?: string;
+  /** Where keys and base URLs of providers are found. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly providers?: ProviderConfig;
+  /** Tasks at once; absent: 64. */
+  readonly slots?: number;
+  readonly logger: Logger;
+}
+
+export interface Executor {
+  /** Files of the project whose functions are not served, and why. */
+  readonly functionErrors: readonly { readonly file: string; readonly message: string }[];
+  drain(waitMs: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a worker for model calls, built-in tools and the functions of one project. Resolves once it has joined. */
+export async function startExecutor(options: ExecutorOptions): Promise<Executor> {
+  const { logger } = options;
+  const registry = createProviderRegistry({ env: options.environment, config: options.providers });
+  const functions =
+    options.functionsDirectory === undefined
+      ? undefined
+      : await createFunctionHandlers({ functionsDirectory: options.functionsDirectory, log: (line) => logger.info(line, "a function printed") });
+  let worker: Worker;
+  try {
+    worker = await startWorker({
+      port: options.port,
+      name: options.name,
+      queues: options.queues,
+      handlers: [...createModelHandlers({ providers: registry.providers }), ...createBuiltinTools({ workspace: options.workspace }), ...(functions?.handlers ?? [])],
+      slots: options.slots ?? 64,
+      onProblem: (error) => logger.error({ err: error }, "a problem in the executor"),
+    });
+  } catch (error) {
+    await functions?.close();
+    throw error;
+  }
+  return {
+    functionErrors: functions?.errors ?? [],
+    drain: (waitMs) => worker.drain(waitMs),
+    stop: async () => {
+      await worker.stop();
+      await functions?.close();
+    },
+  };
+}

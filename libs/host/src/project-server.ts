@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import { mkdir, realpath } from "node:fs/promises";
+import path from "node:path";
+import { type ConnectClient, createLocalClient } from "@forge/client";
+import type { ProviderConfig } from "@forge/agent";
+import type { Logger } from "pino";
+import { removeAddress, writeAddress } from "./address-file.ts";
+import { type ControlPlaneService, startControlPlane } from "./control-plane.ts";
+import { openDatabase } from "./database.ts";
+import { type Executor, startExecutor } from "./executor.ts";
+import { grant, tokenIn } from "./tokens.ts";
+import { VERSION } from "./version.ts";
+
+export interface ProjectServerOptions {
+  /** The project's root. */
+  readonly root: string;
+  /** Absent: `.forge/data` in the root. */
+  readonly dataDirectory?: string;
+  readonly databaseUrl?: string;
+  readonly functionsDirectory?: string;
+  readonly providers?: ProviderConfig;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly host?: string;
+  /** Absent or 0: any free one. */
+  readonly port?: number;
+  readonly origins?: readonly string[];
+  readonly hosts?: readonly string[];
+  readonly logger: Logger;
+  readonly onProgress?: (message: string) => void;
+  readonly leaseTtlMs?: number;
+}
+
+/** Control plane, executor and database of one project, in this process. */
+export interface ProjectServer {
+  readonly url: string;
+  readonly dataDirectory: string;
+  readonly queue: string;
+  readonly token: string;
+  /** A client without a wire, as the command line's principal. */
+  readonly client: ConnectClient;
+  readonly service: ControlPlaneService;
+  readonly functionErrors: Executor["functionErrors"];
+  /** Whether nobody talks to it, and no work waits or runs; how long so, in milliseconds. */
+  idleMs(): Promise<number>;
+  /** Lets what runs finish, at most so long, then stops everything. */
+  close(drainMs: number): Promise<void>;
+}
+
+const NAMESPACE = "default";
+
+/** The queue that only this project's own executor serves. */
+export async function projectQueue(root: string): Promise<string> {
+  return `project:${createHash("sha256").update(await realpath(root)).digest("hex").slice(0, 16)}`;
+}
+
+export function dataDirectoryOf(root: string): string {
+  return path.join(root, ".forge", "data");
+}
+
+/** Starts everything that a project needs, in one process. Errors: conflict DATA_DIRECTORY_IN_USE where another process serves it. */
+export async function startProjectServer(options: ProjectServerOptions): Promise<ProjectServer> {
+  const { root, logger, onProgress } = options;
+  const cleanup = new AsyncDisposableStack();
+  try {
+    const dataDirectory = options.dataDirectory ?? dataDirectoryOf(root);
+    await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+    const database = await openDatabase({ dataDirectory, databaseUrl: options.databaseUrl, logger, onProgress });
+    cleanup.defer(() => database.close());
+    const service = await startControlPlane({
+      connection: database.connection,
+      host: options.host,
+      port: options.port ?? 0,
+      origins: options.origins,
+      hosts: options.hosts,
+      logger,
+      leaseTtlMs: options.leaseTtlMs,
+    });
+    cleanup.defer(() => service.close());
+    const token = await tokenIn(dataDirectory, "token");
+    await grant(service.store, token, { id: "cli", kind: "client", namespaces: [NAMESPACE], queues: [] });
+    const queue = await projectQueue(root);
+    const name = `executor:${queue}`;
+    const port = createLocalClient(service.apis, { namespace: NAMESPACE, principal: `worker:${name}` });
+    onProgress?.("Starting the executor");
+    const executor = await startExecutor({
+      port,
+      name,
+      queues: [queue, "default"],
+      workspace: root,
+      functionsDirectory: options.functionsDirectory,
+      environment: options.environment,
+      providers: options.providers,
+      logger,
+    });
+    cleanup.defer(async () => {
+      await executor.stop();
+      await port.close();
+    });
+    await writeAddress(dataDirectory, { url: service.url, pid: process.pid, startedAt: new Date().toISOString(), version: VERSION });
+    cleanup.defer(() => removeAddress(dataDirectory));
+    const client = createLocalClient(service.apis, { namespace: NAMESPACE, principal: "cli" });
+    cleanup.defer(() => client.close());
+    let closed: Promise<void> | undefined;
+    return {
+      url: service.url,
+      dataDirectory,
+      queue,
+      token,
+      client,
+      service,
+      functionErrors: executor.functionErrors,
+      idleMs: async () => {
+        if (service.activity.open > 0 || (await service.store.hasWork())) return 0;
+        return Date.now() - service.activity.lastAtMs;
+      },
+      close: (drainMs) => {
+        closed ??= executor.drain(drainMs).then(() => cleanup.disposeAsync());
+        return closed;
+      },
+    };
+  } catch (error) {
+    await cleanup.disposeAsync();
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+import { Lru } from "@forge/core";
+import type { StoredPrincipal } from "@forge/engine/ports";
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
+
+/** Looks a credential up by the SHA-256 of its token. */
+export type FindPrincipal = (tokenHash: Uint8Array) => Promise<StoredPrincipal | undefined>;
+
+/** A credential that was just used is not looked up again for so long; so long may one that was withdrawn still work. */
+const CACHE_MS = 5_000;
+const CACHE_MAX = 10_000;
+const BEARER = /^Bearer ([\x21-\x7e]{16,512})$/;
+
+/** Who holds a request's bearer token. Errors: unauthenticated. */
+export function createAuthenticator(find: FindPrincipal): (authorization: string | null) => Promise<StoredPrincipal> {
+  const known = new Lru<{ readonly principal: StoredPrincipal; readonly untilMs: number }>(CACHE_MAX);
+  return async (authorization) => {
+    const token = BEARER.exec(authorization ?? "")?.[1];
+    if (token === undefined) {
+      throw new ForgeError(ErrorCode.UNAUTHENTICATED, "every request carries a token: send the header `authorization: Bearer <token>`; the one of a local server is beside its data");
+    }
+    const hash = createHash("sha256").update(token).digest();
+    const key = hash.toString("hex");
+    const cached = known.get(key);
+    if (cached !== undefined && cached.untilMs > Date.now()) return cached.principal;
+    const principal = await find(hash);
+    if (principal === undefined) throw new ForgeError(ErrorCode.UNAUTHENTICATED, "this token is not known here: it was made for another server, or withdrawn");
+    known.set(key, { principal, untilMs: Date.now() + CACHE_MS });
+    return principal;
+  };
+}
+
+/** The namespace of a request: what its header names, where the credential grants it. Errors: permission_denied. */
+export function namespaceOf(principal: StoredPrincipal, header: string | null): string {
+  const namespace = header ?? principal.namespaces[0] ?? "default";
+  if (!principal.namespaces.includes(namespace)) {
+    throw new ForgeError(ErrorCode.PERMISSION_DENIED, `this credential does not grant namespace ${namespace.slice(0, 128)}`, { metadata: { field: "forge-namespace" } });
+  }
+  return namespace;
+}

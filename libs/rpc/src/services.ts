@@ -1,0 +1,40 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { Api } from "@forge/protocol";
+import { ArtifactService } from "@forge/protocol/artifact";
+import { ApprovalService, EventService } from "@forge/protocol/event";
+import { SessionService } from "@forge/protocol/session";
+import { WorkerService } from "@forge/protocol/worker";
+import { WorkflowService } from "@forge/protocol/workflow";
+
+/** What is served: every service of the control plane as plain functions. */
+export interface ServedApis {
+  readonly session: Api<typeof SessionService>;
+  readonly workflow: Api<typeof WorkflowService>;
+  readonly event: Api<typeof EventService>;
+  readonly approval: Api<typeof ApprovalService>;
+  readonly artifact: Api<typeof ArtifactService>;
+  readonly worker: Api<typeof WorkerService>;
+}
+
+export interface ServedService {
+  readonly service: DescService;
+  readonly api: keyof ServedApis;
+}
+
+export const SERVICES: readonly ServedService[] = [
+  { service: SessionService, api: "session" },
+  { service: WorkflowService, api: "workflow" },
+  { service: EventService, api: "event" },
+  { service: ApprovalService, api: "approval" },
+  { service: ArtifactService, api: "artifact" },
+  { service: WorkerService, api: "worker" },
+];
+
+/** Methods outside WorkerService that a worker needs, and all that its credential may call there. */
+const WORKER_METHODS: ReadonlySet<string> = new Set(["SessionService.ReadConversation", "ArtifactService.PutArtifact", "ArtifactService.GetArtifact"]);
+
+/** Whether a kind of credential may call a method. Roles come with their own release; until then there are clients and workers. */
+export function mayCall(kind: "client" | "worker", service: string, method: string): boolean {
+  if (service === "WorkerService") return kind === "worker";
+  return kind === "client" || WORKER_METHODS.has(`${service}.${method}`);
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import type { Store } from "@forge/engine/ports";
+import { sql } from "kysely";
+import { append, APPEND_SETTINGS } from "./append/append.ts";
+import { getArtifact, putArtifact } from "./artifacts.ts";
+import { Database, type PostgresConnection } from "./database.ts";
+import { list, openStreams, pendingApprovals } from "./listings.ts";
+import { requireVersion } from "./migrate.ts";
+import { findPrincipal, savePrincipal } from "./principals.ts";
+import { toForgeError } from "./storage-error.ts";
+import { findCommands, heads, load, pruneDeltas, readEvents, saveSnapshot } from "./streams.ts";
+import { heartbeat } from "./tasks/heartbeat.ts";
+import { leaseCancelled, leaseInternal, leaseTasks } from "./tasks/lease.ts";
+import { expireLeases, releaseOwners } from "./tasks/release.ts";
+import { hasWork, repairTasks, tasksOf } from "./tasks/repair.ts";
+import { listen } from "./wakeups/listen.ts";
+import { WakeupSender } from "./wakeups/sender.ts";
+import { drainWorker, liveWorkers, removeDeadWorkers, saveWorker } from "./workers.ts";
+
+export interface PostgresStoreOptions extends PostgresConnection {
+  /**
+   * Named prepared statements and session settings; default true. False behind a pooler in transaction mode, which shares connections; wake-ups then need a direct
+   * connection all the same.
+   */
+  readonly namedStatements?: boolean;
+}
+
+/** One batch is built and sent while the other commits; more would only contend for the same log. */
+const APPEND_CONNECTIONS = 2;
+const READ_CONNECTIONS = 6;
+
+/** A Store on PostgreSQL 15 or newer, whose schema `migrate` has brought up to date. */
+export async function createPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const named = options.namedStatements ?? true;
+  const appends = new Database(options, { max: APPEND_CONNECTIONS, named, settings: APPEND_SETTINGS });
+  const reads = new Database(options, { max: READ_CONNECTIONS, named, settings: { jit: "off" } });
+  const name = randomUUID();
+  const sender = new WakeupSender(name, options, named);
+  const closing = new AbortController();
+  const listeners = new Set<Promise<void>>();
+  let closed: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    closing.abort();
+    await Promise.all(listeners);
+    await sender.close();
+    await Promise.all([appends.close(), reads.close()]);
+  }
+
+  try {
+    await requireVersion(async (text) => await reads.execute(undefined, text, []));
+  } catch (error) {
+    await close();
+    throw toForgeError(error);
+  }
+
+  return {
+    append: async (batch) => (batch.length === 0 ? [] : await append(appends, batch)),
+    load: async (...asked) => await load(reads, ...asked),
+    readEvents: async (...asked) => await readEvents(reads, ...asked),
+    heads: async (streams) => await heads(reads, streams),
+    findCommands: async (...asked) => await findCommands(reads, ...asked),
+    saveSnapshot: async (...snapshot) => await saveSnapshot(reads, ...snapshot),
+    pruneDeltas: async (...through) => await pruneDeltas(reads, ...through),
+
+    list: async (...asked) => await list(reads, ...asked),
+    pendingApprovals: async (...asked) => await pendingApprovals(reads, ...asked),
+    openStreams: async (...asked) => await openStreams(reads, ...asked),
+
+    putArtifact: async (...artifact) => await putArtifact(reads, ...artifact),
+    getArtifact: async (...asked) => await getArtifact(reads, ...asked),
+
+    savePrincipal: async (...principal) => await savePrincipal(reads, ...principal),
+    findPrincipal: async (tokenHash) => await findPrincipal(reads, tokenHash),
+
+    leaseTasks: async (request) => await leaseTasks(reads, request),
+    leaseInternal: async (request) => await leaseInternal(reads, request),
+    leaseCancelled: async (request) => await leaseCancelled(reads, request),
+    heartbeat: async (request) => await heartbeat(reads, request),
+    releaseOwners: async (owners) => await releaseOwners(reads, owners),
+    expireLeases: async (limit) => await expireLeases(reads, limit),
+    tasksOf: async (...asked) => await tasksOf(reads, ...asked),
+    repairTasks: async (...repair) => await repairTasks(reads, ...repair),
+
+    saveWorker: async (...worker) => await saveWorker(reads, ...worker),
+    liveWorkers: async (namespace) => await liveWorkers(reads, namespace),
+    drainWorker: async (sessionId) => await drainWorker(reads, sessionId),
+    removeDeadWorkers: async () => await removeDeadWorkers(reads),
+
+    hasWork: async () => await hasWork(reads),
+    incarnation: async () => await incarnation(reads),
+    wake: (wakeups) => sender.wake(wakeups),
+    // Resolves when it listens, so that nothing is missed from then on; the listening itself goes on until the signal aborts or the store closes.
+    listen: async (onWakeups, onReconnect, signal) => {
+      const { promise: ready, resolve: onListening } = Promise.withResolvers<void>();
+      const listening = listen({ connection: options, name, onWakeups, onListening, onReconnect }, AbortSignal.any([signal, closing.signal]));
+      listeners.add(listening);
+      const ended = listening.finally(() => listeners.delete(listening));
+      await Promise.race([ready, ended]);
+    },
+    close: async () => await (closed ??= close()),
+  };
+}
+
+/** The store's own id and the server's timeline, which every promotion of a standby and every point-in-time restore moves on. */
+async function incarnation(database: Database): Promise<string> {
+  const [row] = await database.run<{ incarnation: string }>(
+    "forge_incarnation",
+    sql`select id || '-' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) as incarnation from forge.incarnation`,
+  );
+  return (row as { incarnation: string }).incarnation;
+}

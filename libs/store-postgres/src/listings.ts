@@ -1,0 +1,63 @@
+import type { ListedStream, ListFilter, PendingApprovalRow } from "@forge/engine/ports";
+import { isUuid } from "@forge/protocol";
+import { sql } from "kysely";
+import type { Database } from "./database.ts";
+
+const PAGE_MAX = 500;
+
+type ListedRow = Omit<ListedStream, "createdAtMs" | "updatedAtMs"> & { readonly createdAt: Date; readonly updatedAt: Date };
+
+/** Newest first. Filters by status or subject read their page only, by an index in this order; labels are found by their own index where they are rare. */
+export async function list(database: Database, namespace: string, filter: ListFilter): Promise<readonly ListedStream[]> {
+  if (filter.before !== undefined && !isUuid(filter.before.streamId)) return [];
+  const conditions = [sql`ns = ${namespace}`, sql`kind = ${filter.kind}`];
+  if (filter.status !== undefined) conditions.push(sql`status = ${filter.status}`);
+  if (filter.subject !== undefined) conditions.push(sql`subject = ${filter.subject}`);
+  // The index leaves out streams without labels, and is used only where the condition says so too.
+  if (Object.keys(filter.labels).length > 0) conditions.push(sql`labels @> ${JSON.stringify(filter.labels)}::jsonb and labels <> '{}'`);
+  if (filter.before !== undefined) {
+    conditions.push(sql`(created_at, stream_id) < (to_timestamp(${filter.before.createdAtMs}::float8 / 1000), ${filter.before.streamId}::uuid)`);
+  }
+  const rows = await database.run<ListedRow>(
+    undefined,
+    sql`
+    select stream_id as "streamId", status, detail_status as "detailStatus", title, subject, version, labels, created_at as "createdAt", updated_at as "updatedAt"
+    from forge.listing where ${sql.join(conditions, sql` and `)}
+    order by created_at desc, stream_id desc limit ${Math.min(Math.max(filter.limit, 1), PAGE_MAX)}::int`,
+  );
+  return rows.map(({ createdAt, updatedAt, ...row }) => ({ ...row, createdAtMs: createdAt.getTime(), updatedAtMs: updatedAt.getTime() }));
+}
+
+/** Streams with approvals that wait, by stream id. */
+export async function pendingApprovals(
+  database: Database,
+  namespace: string,
+  page: { limit: number; afterStreamId?: string; streamId?: string },
+): Promise<readonly PendingApprovalRow[]> {
+  const conditions = [sql`ns = ${namespace}`, sql`cardinality(approvals) > 0`];
+  for (const id of [page.afterStreamId, page.streamId]) if (id !== undefined && !isUuid(id)) return [];
+  if (page.afterStreamId !== undefined) conditions.push(sql`stream_id > ${page.afterStreamId}::uuid`);
+  if (page.streamId !== undefined) conditions.push(sql`stream_id = ${page.streamId}::uuid`);
+  return await database.run<PendingApprovalRow>(
+    undefined,
+    sql`
+    select stream_id as "streamId", kind, approvals from forge.listing where ${sql.join(conditions, sql` and `)}
+    order by stream_id limit ${Math.min(Math.max(page.limit, 1), PAGE_MAX)}::int`,
+  );
+}
+
+/** Streams whose status is not final, by namespace and stream id. */
+export async function openStreams(
+  database: Database,
+  after: { namespace: string; streamId: string } | undefined,
+  limit: number,
+): Promise<readonly { namespace: string; streamId: string; kind: "session" | "run" }[]> {
+  const conditions = [sql`not final`];
+  if (after !== undefined) conditions.push(sql`(ns, stream_id) > (${after.namespace}, ${after.streamId}::uuid)`);
+  return await database.run<{ namespace: string; streamId: string; kind: "session" | "run" }>(
+    undefined,
+    sql`
+    select ns as namespace, stream_id as "streamId", kind from forge.listing where ${sql.join(conditions, sql` and `)}
+    order by ns, stream_id limit ${limit}::int`,
+  );
+}

@@ -1,0 +1,85 @@
+import type { StoredTask } from "@forge/engine/ports";
+import { isUuid } from "@forge/protocol";
+import { sql } from "kysely";
+import type { Database } from "../database.ts";
+import { inDueOrder, NEXT_LEASE, TASK_COLUMNS, type TaskRow } from "./task-row.ts";
+
+/** Leases due, unowned work of the routes, oldest due first in each route. Where the limit is short of all, a random route goes first, so that none starves. */
+export async function leaseTasks(
+  database: Database,
+  request: { namespace: string; routes: readonly string[]; owner: string; ttlMs: number; limit: number },
+): Promise<readonly StoredTask[]> {
+  if (request.routes.length === 0 || request.limit < 1) return [];
+  const rows = await database.run<TaskRow>(
+    "forge_lease",
+    sql`
+    with due as materialized (
+      select t.ns, t.stream_id, t.task_key
+      from (select r.route from unnest(${[...new Set(request.routes)]}::text[]) as r(route) order by random()) r
+      cross join lateral (
+        select t.ns, t.stream_id, t.task_key from forge.task t
+        where t.ns = ${request.namespace} and t.route = r.route and t.owner is null and t.kind = 'work' and not t.cancel_requested and t.due_at <= now()
+        order by t.due_at limit ${request.limit}::int for update skip locked
+      ) t
+      limit ${request.limit}::int
+    )
+    update forge.task t set owner = ${request.owner}, ${NEXT_LEASE}, lease_until = now() + ${request.ttlMs}::float8 * interval '1 millisecond'
+    from due where t.ns = due.ns and t.stream_id = due.stream_id and t.task_key = due.task_key
+    returning ${TASK_COLUMNS}`,
+  );
+  return inDueOrder(rows);
+}
+
+/**
+ * Leases the control plane's own due timers or commands. A stream's commands leave in order of their keys (by bytes): none is leased while an earlier one exists,
+ * leased or not. nextDueAtMs is the next time, after now, at which one becomes due.
+ */
+export async function leaseInternal(
+  database: Database,
+  request: { kind: "timer" | "command"; owner: string; ttlMs: number; limit: number },
+): Promise<{ tasks: readonly StoredTask[]; nextDueAtMs: number | undefined }> {
+  // One statement, so that what becomes due meanwhile is in one of the two answers.
+  const rows = await database.run<Omit<TaskRow, "ns"> & { ns: string | null; next_due_at: Date | null }>(
+    "forge_lease_internal",
+    sql`
+    with due as materialized (
+      select t.ns, t.stream_id, t.task_key from forge.task t
+      where t.kind = ${request.kind} and t.kind in ('timer', 'command') and t.owner is null and t.due_at <= now()
+        and (t.kind = 'timer' or not exists (
+          select from forge.task e where e.ns = t.ns and e.stream_id = t.stream_id and e.kind = 'command' and e.task_key < t.task_key
+        ))
+      order by t.due_at limit ${request.limit}::int for update of t skip locked
+    ),
+    leased as (
+      update forge.task t set owner = ${request.owner}, ${NEXT_LEASE}, lease_until = now() + ${request.ttlMs}::float8 * interval '1 millisecond'
+      from due where t.ns = due.ns and t.stream_id = due.stream_id and t.task_key = due.task_key
+      returning ${TASK_COLUMNS}
+    )
+    select t.*, next.due_at as next_due_at
+    from (select min(due_at) as due_at from forge.task where kind = ${request.kind} and kind in ('timer', 'command') and owner is null and due_at > now()) next
+    left join leased t on true`,
+  );
+  const tasks = rows.filter((row): row is TaskRow & { next_due_at: Date | null } => row.ns !== null);
+  return { tasks: inDueOrder(tasks), nextDueAtMs: rows[0]?.next_due_at?.getTime() };
+}
+
+/** Leases unowned tasks that are asked to stop, so that the owner can settle them. */
+export async function leaseCancelled(
+  database: Database,
+  request: { owner: string; ttlMs: number; limit: number; streamId?: string },
+): Promise<readonly StoredTask[]> {
+  if (request.streamId !== undefined && !isUuid(request.streamId)) return [];
+  const rows = await database.run<TaskRow>(
+    "forge_lease_cancelled",
+    sql`
+    with wanted as materialized (
+      select t.ns, t.stream_id, t.task_key from forge.task t
+      where t.owner is null and t.cancel_requested and (${request.streamId ?? null}::uuid is null or t.stream_id = ${request.streamId ?? null}::uuid)
+      limit ${request.limit}::int for update skip locked
+    )
+    update forge.task t set owner = ${request.owner}, ${NEXT_LEASE}, lease_until = now() + ${request.ttlMs}::float8 * interval '1 millisecond'
+    from wanted where t.ns = wanted.ns and t.stream_id = wanted.stream_id and t.task_key = wanted.task_key
+    returning ${TASK_COLUMNS}`,
+  );
+  return inDueOrder(rows);
+}

@@ -1,0 +1,124 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { StoredWorker } from "@forge/engine/ports";
+import { describe, expect, it } from "vitest";
+import { anAppend, aTask, newNamespace, newStreamId } from "../builders.ts";
+import { mustAppend, type Suite } from "./suite.ts";
+import { proofOf } from "./task-append-suite.ts";
+
+function aWorker(worker: Partial<StoredWorker> & Pick<StoredWorker, "namespace">): StoredWorker {
+  return {
+    sessionId: randomUUID(),
+    name: "executor",
+    principal: "worker:executor",
+    queues: ["default", "gpu"],
+    capabilities: [Buffer.from([0, 255]), Buffer.alloc(0)],
+    slots: 8,
+    draining: false,
+    ...worker,
+  };
+}
+
+/** Longer than any test. */
+const TTL_MS = 120_000;
+
+export function describeWorkers(suite: Suite): void {
+  describe("workers", () => {
+    it("joins, is live in its namespace, drains, and replaces its earlier session of the same name", async () => {
+      const { store } = suite;
+      const namespace = newNamespace();
+      const [first, second, another] = [aWorker({ namespace }), aWorker({ namespace, slots: 2 }), aWorker({ namespace, name: "another" })];
+      expect(await store.saveWorker(first, TTL_MS)).toEqual({ replaced: [] });
+      expect(await store.saveWorker(first, TTL_MS)).toEqual({ replaced: [] });
+      await store.saveWorker(another, TTL_MS);
+      await store.saveWorker(aWorker({ namespace: newNamespace() }), TTL_MS);
+      expect(await store.liveWorkers(namespace)).toEqual([another, first]);
+      expect(await store.saveWorker(second, TTL_MS)).toEqual({ replaced: [first.sessionId] });
+      expect(await store.drainWorker(second.sessionId)).toBe(true);
+      expect(await store.drainWorker(first.sessionId)).toBe(false);
+      expect(await store.liveWorkers(namespace)).toEqual([another, { ...second, draining: true }]);
+    });
+
+    it("removes workers whose time has passed, once", async () => {
+      const { store, other } = suite;
+      const namespace = newNamespace();
+      const [dead, alive] = [aWorker({ namespace, name: "dead" }), aWorker({ namespace, name: "alive" })];
+      await store.saveWorker(dead, 0);
+      await store.saveWorker(alive, TTL_MS);
+      expect(await store.liveWorkers(namespace)).toEqual([alive]);
+      const removed = (await Promise.all([store.removeDeadWorkers(), other.removeDeadWorkers()])).flat();
+      expect(removed.filter((sessionId) => sessionId === dead.sessionId)).toHaveLength(1);
+      expect(removed).not.toContain(alive.sessionId);
+      expect((await store.heartbeat({ sessionId: dead.sessionId, ttlMs: TTL_MS, held: [] })).known).toBe(false);
+    });
+  });
+
+  describe("heartbeat", () => {
+    it("keeps worker and named leases alive, tells cancellations and losses, gives back what is not named, and reports what had started", async () => {
+      const { store, pool } = suite;
+      const [namespace, streamId, startedStream] = [newNamespace(), newStreamId(), newStreamId()];
+      const worker = aWorker({ namespace });
+      const { sessionId } = worker;
+      await store.saveWorker(worker, 1_000);
+      const lease = { owner: sessionId, token: randomBytes(16), ttlMs: 1_000 };
+      const addTasks = ["held", "cancelled", "unnamed"].map((key) => aTask({ key, lease }));
+      await mustAppend(
+        store,
+        anAppend({ namespace, streamId, expectedSeq: 0, addTasks: [...addTasks, aTask({ key: "not mine" })] }),
+        anAppend({ namespace, streamId: startedStream, expectedSeq: 0, addTasks: [aTask({ key: "started", lease })] }),
+      );
+      await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 1, cancelTasks: ["cancelled"] }));
+      const proof = proofOf((await store.tasksOf(namespace, startedStream))[0]);
+      await mustAppend(store, anAppend({ namespace, streamId: startedStream, expectedSeq: 1, requires: [proof], starts: ["started"] }));
+
+      const held = ["held", "cancelled", "not mine", "gone"].map((key) => ({ namespace, streamId, key, epoch: 1 }));
+      const answer = await store.heartbeat({ sessionId, ttlMs: TTL_MS, held: [...held, { namespace, streamId: "no-uuid", key: "held", epoch: 1 }] });
+      expect(answer.known).toBe(true);
+      expect(answer.cancelled).toEqual([{ namespace, streamId, key: "cancelled" }]);
+      expect(answer.lost.toSorted((a, b) => a.key.localeCompare(b.key))).toEqual([
+        { namespace, streamId, key: "gone" },
+        { namespace, streamId: "no-uuid", key: "held" },
+        { namespace, streamId, key: "not mine" },
+      ]);
+      expect(answer.abandoned).toHaveLength(1);
+      expect(answer.abandoned[0]).toMatchObject({ key: "started", epoch: 2, owner: "reaper", started: true });
+
+      const tasks = new Map((await store.tasksOf(namespace, streamId)).map((task) => [task.key, task]));
+      expect(tasks.get("held")).toMatchObject({ owner: sessionId, epoch: 1 });
+      expect(tasks.get("held")?.leaseUntilMs).toBeGreaterThan(Date.now() + TTL_MS / 2);
+      expect(tasks.get("unnamed")?.owner).toBeUndefined();
+      // Alive beyond the second it joined for.
+      const { rows } = await pool.query("select alive_until > now() + interval '30 seconds' as alive from forge.worker where session_id = $1", [sessionId]);
+      expect(rows).toEqual([{ alive: true }]);
+    });
+
+    it("does not miss a lease that is too young to have reached the worker when its heartbeat left", async () => {
+      const { store } = suite;
+      const [namespace, streamId] = [newNamespace(), newStreamId()];
+      const worker = aWorker({ namespace });
+      await store.saveWorker(worker, TTL_MS);
+      await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 0, addTasks: [aTask({ key: "t" })] }));
+      await store.leaseTasks({ namespace, routes: ["default tool:echo"], owner: worker.sessionId, ttlMs: TTL_MS, limit: 1 });
+      const silent = { sessionId: worker.sessionId, ttlMs: TTL_MS, held: [] };
+      await store.heartbeat(silent);
+      expect((await store.tasksOf(namespace, streamId))[0]).toMatchObject({ owner: worker.sessionId, epoch: 1 });
+      await suite.pool.query("update forge.task set lease_until = lease_until - interval '3 seconds' where ns = $1", [namespace]);
+      await store.heartbeat(silent);
+      expect((await store.tasksOf(namespace, streamId))[0]).toMatchObject({ owner: undefined, epoch: 1 });
+    });
+
+    it("never shortens a lease, and does not extend one of another epoch or owner", async () => {
+      const { store } = suite;
+      const [namespace, streamId] = [newNamespace(), newStreamId()];
+      const [mine, theirs] = [aWorker({ namespace, name: "mine" }), aWorker({ namespace, name: "theirs" })];
+      await store.saveWorker(mine, TTL_MS);
+      const lease = { owner: mine.sessionId, token: randomBytes(16), ttlMs: TTL_MS };
+      const addTasks = [aTask({ key: "mine", lease }), aTask({ key: "theirs", lease: { ...lease, owner: theirs.sessionId } })];
+      await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 0, addTasks }));
+      const before = await store.tasksOf(namespace, streamId);
+      const named = (key: string, epoch: number) => ({ namespace, streamId, key, epoch });
+      const answer = await store.heartbeat({ sessionId: mine.sessionId, ttlMs: 1_000, held: [named("mine", 1), named("theirs", 1), named("mine", 2)] });
+      expect(answer.lost).toEqual([named("theirs", 1), named("mine", 2)].map(({ epoch: _, ...id }) => id));
+      expect(await store.tasksOf(namespace, streamId)).toEqual(before);
+    });
+  });
+}

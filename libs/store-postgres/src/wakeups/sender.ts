@@ -1,0 +1,65 @@
+import type { Wakeup } from "@forge/engine/ports";
+import { sql } from "kysely";
+import { Database, type PostgresConnection } from "../database.ts";
+import { CHANNEL, encodeWakeups } from "./payload.ts";
+
+/** Streams whose wake-ups may wait for the one that is being sent. Beyond that they are dropped; the others' slow poll finds what they missed. */
+const PENDING_MAX = 10_000;
+
+interface Pending {
+  readonly namespace: string;
+  readonly streamId: string;
+  seq: number;
+  readonly routes: Set<string>;
+}
+
+/** Sends wake-ups from a connection of its own; what comes while one batch is under way goes together in the next. */
+export class WakeupSender {
+  readonly #name: string;
+  readonly #database: Database;
+  readonly #pending = new Map<string, Pending>();
+  #sending: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(name: string, connection: PostgresConnection, named: boolean) {
+    this.#name = name;
+    this.#database = new Database(connection, { max: 1, named });
+  }
+
+  wake(wakeups: readonly Wakeup[]): void {
+    if (this.#closed) return;
+    for (const { namespace, streamId, seq, routes } of wakeups) {
+      const key = `${streamId} ${namespace}`;
+      const pending = this.#pending.get(key);
+      if (pending !== undefined) {
+        pending.seq = Math.max(pending.seq, seq);
+        for (const route of routes) pending.routes.add(route);
+      } else if (this.#pending.size < PENDING_MAX) {
+        this.#pending.set(key, { namespace, streamId, seq, routes: new Set(routes) });
+      }
+    }
+    this.#sending ??= this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    // The wake-ups of one turn of the event loop go together.
+    await Promise.resolve();
+    while (this.#pending.size > 0) {
+      const wakeups = [...this.#pending.values()].map(({ routes, ...wakeup }) => ({ ...wakeup, routes: [...routes] }));
+      this.#pending.clear();
+      const payloads = encodeWakeups(this.#name, wakeups);
+      try {
+        await this.#database.run("forge_wake", sql`select pg_notify(${CHANNEL}, payload) from unnest(${payloads}::text[]) as p(payload)`);
+      } catch {
+        // Wake-ups are hints: whoever missed these polls. A reconnection comes with the next.
+      }
+    }
+    this.#sending = undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#sending;
+    await this.#database.close();
+  }
+}

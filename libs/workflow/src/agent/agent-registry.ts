@@ -1,0 +1,46 @@
+import { relative } from "node:path";
+import { ForgeError } from "@forge/protocol";
+import { compareVersions } from "../definition/version.ts";
+import type { Project } from "../project/project.ts";
+import { yamlFiles } from "../project/yaml-files.ts";
+import { readTextFile } from "../read-text-file.ts";
+import { peekIdentity } from "../yaml/peek-identity.ts";
+import type { AgentLookup, AgentSource, LoadedAgent } from "./agent-source.ts";
+import { AGENT_BYTES_MAX, AGENT_REASON, parseAgent } from "./parse-agent.ts";
+
+interface AgentFile {
+  readonly file: string;
+  readonly id: string | undefined;
+  readonly version: string | undefined;
+  /** What is in it, or what is wrong with it. */
+  readonly content: LoadedAgent | ForgeError;
+}
+
+/** Reads the agents of a project. A file with something wrong is only in the way of those who ask for its agent. Throws ForgeError where a file can't be read. */
+export async function loadAgents(project: Project): Promise<AgentSource> {
+  const paths = await yamlFiles(project.agentsDir, { recursive: true });
+  const files = await Promise.all(paths.map((path) => readAgent(path, project)));
+  return { find: (id, version) => find(files, id, version) };
+}
+
+async function readAgent(path: string, project: Project): Promise<AgentFile> {
+  const text = await readTextFile(path, { what: "agent", bytesMax: AGENT_BYTES_MAX, reason: AGENT_REASON });
+  const file = relative(project.root, path);
+  const { default_model: model, default_llm_provider: provider, llm } = project.config;
+  try {
+    const content = parseAgent(text, { file, model, provider: provider ?? llm.default_provider });
+    return { file, id: content.agent.agentId, version: content.agent.agentVersion, content };
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    return { file, ...peekIdentity(text, "agent"), content: error };
+  }
+}
+
+function find(files: readonly AgentFile[], id: string, version: string | undefined): AgentLookup {
+  const named = files.filter((file) => file.id === id);
+  const matching = version === undefined ? named : named.filter((file) => file.version === version);
+  const latest = matching.toSorted((a, b) => compareVersions(a.version ?? "v0", b.version ?? "v0")).at(-1);
+  if (latest !== undefined) return latest.content instanceof ForgeError ? { kind: "invalid", error: latest.content } : { kind: "found", agent: latest.content };
+  const known = version === undefined || named.length === 0 ? files.flatMap((file) => file.id ?? []) : named.map((file) => `${id}@${file.version ?? "?"}`);
+  return { kind: "unknown", known: Array.from(new Set(known)), unreadable: files.filter((file) => file.id === undefined).map(({ file }) => file) };
+}

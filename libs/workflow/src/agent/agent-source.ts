@@ -1,0 +1,22 @@
+import type { ForgeError } from "@forge/protocol";
+import type { AgentStep } from "@forge/protocol/workflow";
+
+/** An agent as a step will run it. */
+export interface LoadedAgent {
+  readonly agent: AgentStep;
+  /** What is odd in its file, with positions. */
+  readonly warnings: readonly string[];
+}
+
+/** What became of looking for an agent. */
+export type AgentLookup =
+  | { readonly kind: "found"; readonly agent: LoadedAgent }
+  /** Its file is there, and something is wrong with it. */
+  | { readonly kind: "invalid"; readonly error: ForgeError }
+  /** There is no such id, or no such version of it: what there is, and files whose id nobody can tell. */
+  | { readonly kind: "unknown"; readonly known: readonly string[]; readonly unreadable: readonly string[] };
+
+/** Where a workflow's agents are looked up, by id or id@version. */
+export interface AgentSource {
+  find(id: string, version: string | undefined): AgentLookup;
+}

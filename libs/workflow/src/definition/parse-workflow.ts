@@ -1,0 +1,116 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { type InputDeclaration, InputDeclarationSchema, OnError, type WorkflowDefinition, WorkflowDefinitionSchema } from "@forge/protocol/workflow";
+import type { AgentSource } from "../agent/agent-source.ts";
+import { type YamlEntry, YamlReader } from "../yaml/yaml-reader.ts";
+import { startOf } from "../yaml/yaml-source.ts";
+import { buildStep } from "./build-step.ts";
+import { checkPrompts } from "./check-prompts.ts";
+import { StepChecks } from "./check-steps.ts";
+import { readIdentity, readSchemaVersion } from "./read-identity.ts";
+import { readInputs } from "./read-inputs.ts";
+import { readStep } from "./read-step.ts";
+import { resolveContracts } from "./resolve-contracts.ts";
+import type { StepDraft } from "./step-draft.ts";
+import { workflowHash } from "./workflow-hash.ts";
+
+/** A workflow that passed every check. */
+export interface LoadedWorkflow {
+  readonly definition: WorkflowDefinition;
+  /** SHA-256 of the canonical form, hexadecimal. */
+  readonly hash: string;
+  /** The file, as errors name it. */
+  readonly file: string;
+  /** What is odd, each with file, line and column. */
+  readonly warnings: readonly string[];
+}
+
+export interface ParseWorkflowOptions {
+  /** The file's name in errors. */
+  readonly file: string;
+  readonly agents: AgentSource;
+}
+
+/** Bytes of a workflow file; 10,000 steps of 400 bytes each fit. */
+export const WORKFLOW_BYTES_MAX = 4_194_304;
+
+/** Bytes of a definition with the text that it was read from: a run keeps both in one event. */
+const DEFINITION_BYTES_MAX = 4_194_304;
+
+const STEPS_MAX = 10_000;
+const KEYS = ["schema_version", "workflow", "inputs", "inputs_contract", "on_error", "steps"];
+const LATER_KEYS = ["latency_budget_ms", "state", "schedule", "schedules"];
+
+/**
+ * Reads a workflow's YAML and checks it whole. Throws one ForgeError, reason WORKFLOW_VALIDATION, whose message lists everything that is wrong, a line each as
+ * `file:line:column: what, what was expected, the nearest valid name`; its metadata has file, line and column of the first. Code `unsupported` where
+ * nothing is wrong but something is not built.
+ */
+export function parseWorkflow(text: string, { file, agents }: ParseWorkflowOptions): LoadedWorkflow {
+  const reader = new YamlReader(text, file, "WORKFLOW_VALIDATION");
+  // What follows from a broken structure would only hide where it broke.
+  reader.problems.throwIfAny();
+  const top = reader.mapping(reader.source.root, "the workflow file");
+  const definition = top && build(reader, top, agents, text);
+  const bytes = definition === undefined ? 0 : toBinary(WorkflowDefinitionSchema, definition).length;
+  if (bytes > DEFINITION_BYTES_MAX) reader.problems.add(0, `the workflow takes ${bytes} bytes; at most ${DEFINITION_BYTES_MAX} are allowed`);
+  reader.problems.throwIfAny();
+  if (definition === undefined) throw new Error("a workflow without problems has no definition");
+  return { definition, hash: workflowHash(definition), file, warnings: reader.problems.warnings };
+}
+
+function build(reader: YamlReader, top: ReadonlyMap<string, YamlEntry>, agents: AgentSource, text: string): WorkflowDefinition | undefined {
+  const { problems } = reader;
+  reader.checkKeys(top, "the workflow file", KEYS, LATER_KEYS);
+  readSchemaVersion(reader, top.get("schema_version"));
+  const identity = readWorkflow(reader, top.get("workflow"));
+  const onError = top.get("on_error");
+  const isContinue = onError !== undefined && reader.choice(onError.value, "on_error", ["fail_fast", "continue"]) === "continue";
+  const declared = readInputs(reader, top);
+  const steps = readSteps(reader, top.get("steps"), agents);
+  const checks = new StepChecks(reader, steps, declared);
+  checks.run();
+  const inputs = declared ?? Array.from(checks.inferred, inferredInput);
+  const contracts = resolveContracts(problems, steps, new Set(inputs.map(({ name }) => name)));
+  checkPrompts(problems, steps);
+  if (identity === undefined || problems.any) return undefined;
+  return create(WorkflowDefinitionSchema, {
+    id: identity.id,
+    version: identity.version,
+    onError: isContinue ? OnError.CONTINUE : OnError.FAIL_FAST,
+    inputs,
+    steps: steps.map((step) => buildStep(step, contracts.get(step))),
+    workflowYaml: text,
+  });
+}
+
+function readWorkflow(reader: YamlReader, entry: YamlEntry | undefined): ReturnType<typeof readIdentity> {
+  if (entry === undefined) {
+    reader.problems.add(0, "no `workflow`; expected a mapping with id and version");
+    return undefined;
+  }
+  const entries = reader.mapping(entry.value, "workflow");
+  if (entries === undefined) return undefined;
+  reader.checkKeys(entries, "workflow", ["id", "version", "description"]);
+  const description = entries.get("description");
+  if (description !== undefined) reader.text(description.value, "the workflow's description", 4096);
+  return readIdentity(reader, entries, "workflow", entry.offset);
+}
+
+function readSteps(reader: YamlReader, entry: YamlEntry | undefined, agents: AgentSource): StepDraft[] {
+  if (entry === undefined) {
+    reader.problems.add(0, "no `steps`; expected a list of at least one step");
+    return [];
+  }
+  const items = reader.list(entry.value, "steps") ?? [];
+  if (items.length === 0) reader.problems.add(startOf(entry.value), "`steps` is empty; expected at least one step");
+  if (items.length > STEPS_MAX) {
+    reader.problems.add(startOf(entry.value), `${items.length} steps; at most ${STEPS_MAX} are allowed`);
+    return [];
+  }
+  return items.flatMap((item) => readStep(reader, item, agents) ?? []);
+}
+
+/** An input that nobody declared: required where a step is sure to fail without it. */
+function inferredInput([name, required]: [string, boolean]): InputDeclaration {
+  return create(InputDeclarationSchema, { name, required });
+}

@@ -1,0 +1,53 @@
+import { z } from "zod";
+
+const directory = (fallback: string) => z.string().min(1).max(1024).default(fallback);
+const duration = z.union([z.number().positive(), z.string().regex(/^\d{1,9}(\.\d{1,6})?\s*(ms|s|m|h|d)$/, "expected a duration such as 30s, 5m, 24h")]);
+const decision = z.enum(["allow", "ask", "deny"]);
+const positive = z.number().int().positive();
+
+const policy = z.strictObject({
+  /** Tried in order; the first whose tool (a name, or a prefix with `*` at its end) matches decides. */
+  rules: z.array(z.strictObject({ tool: z.string().regex(/^[A-Za-z0-9_.-]*\*?$/, "expected a tool's name, or a prefix with * at its end").min(1).max(128), decision })).max(256).default([]),
+  /** Where no rule matches; absent: reading is allowed, everything else is asked. */
+  default: decision.optional(),
+  /** How long an approval waits before it expires as denied. */
+  approval_ttl: duration.optional(),
+});
+
+const provider = z.looseObject({
+  /** The environment variable that holds the key; the key itself never stands in a file. */
+  api_key_env: z.string().max(256).optional(),
+  base_url: z.url({ protocol: /^https?$/ }).optional(),
+  models: z.record(z.string(), z.looseObject({ temperature: z.number().min(0).max(2).optional(), max_tokens: positive.optional() })).optional(),
+});
+
+/** `runtime.yaml`: every field, its bounds and its default. */
+export const RuntimeConfigSchema = z.strictObject({
+  schema_version: z.enum(["v1"]).default("v1"),
+  workflows_dir: directory("workflows"),
+  agents_dir: directory("agents"),
+  functions_dir: directory("functions"),
+  tools_dir: directory("tools"),
+  prompts_dir: directory("prompts"),
+  /** The data directory, or a database URL; absent: `.forge/data`. */
+  db_path: z.string().min(1).max(4096).optional(),
+  /** What a reference to the project's directory runs; absent: its only workflow. */
+  default_workflow: z.string().max(256).optional(),
+  /** Where an agent names no model. */
+  default_model: z.string().max(256).optional(),
+  /** Where a model names no provider. */
+  default_llm_provider: z.string().max(128).optional(),
+  llm: z.strictObject({ default_provider: z.string().max(128).optional(), providers: z.record(z.string(), provider).default({}), limits: z.looseObject({}).optional() }).prefault({}),
+  policy: policy.prefault({}),
+  logging: z.strictObject({ level: z.enum(["debug", "info", "warning", "warn", "error"]).default("info"), format: z.enum(["json", "text"]).default("json") }).prefault({}),
+  overwrite_policy: z.enum(["warn", "strict", "allow"]).default("warn"),
+  working_memory_max_entries: positive.default(50),
+  working_memory_max_scratch_bytes: positive.default(256_000),
+  episodic_max_summary_bytes: positive.default(512),
+  /** Regular expressions. */
+  shell_allowlist: z.array(z.string().max(1024)).max(256).default([]),
+  shell_denylist: z.array(z.string().max(1024)).max(256).default([]),
+});
+
+/** A project's configuration, defaults filled in. */
+export type RuntimeConfig = z.infer<typeof RuntimeConfigSchema>;

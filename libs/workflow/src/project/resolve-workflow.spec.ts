@@ -1,0 +1,123 @@
+import { join } from "node:path";
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
+import { describe, expect, it } from "vitest";
+import { projectFiles } from "../testing/project-files.ts";
+import { findProject } from "./find-project.ts";
+import { openProject } from "./project.ts";
+import { resolveWorkflow } from "./resolve-workflow.ts";
+import { listWorkflows } from "./workflow-registry.ts";
+
+const workflow = (id: string, version: string, agent?: string): string =>
+  `workflow: {id: ${id}, version: ${version}}\nsteps: [${agent === undefined ? "{id: a, type: tool, tool: t}" : `{id: a, type: agent, agent: ${agent}}`}]\n`;
+const agent = (version: string, prompt: string): string => `agent: {id: helper, version: ${version}, model: demo/echo, prompt: ${prompt}}\n`;
+
+const FILES = {
+  "runtime.yaml": "default_workflow: one\n",
+  "workflows/one-v2.yaml": workflow("one", "v2"),
+  "workflows/old/one-v10.yml": workflow("one", "v10", "helper"),
+  "workflows/two.yaml": workflow("two", "v1", "helper@v1"),
+  "workflows/broken.yaml": "workflow: {id: broken, version: v1}\nsteps: [{id: a, type: tol}]\n",
+  "workflows/notes.yaml": "just: notes\n",
+  "workflows/README.md": "no workflow",
+  "agents/helper.yaml": agent("v1", "one"),
+  "agents/helper-v2.yaml": agent("v2", "two"),
+  "agents/broken.yaml": "agent: {id: bad, version: v1, model: demo/echo}\n",
+  "agents/unreadable.yaml": "agent: [\n",
+  "nested/deep/file.txt": "",
+};
+
+async function failure(work: Promise<unknown>): Promise<ForgeError> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof ForgeError) return error;
+    throw error;
+  }
+  throw new Error("it was accepted");
+}
+
+describe("resolveWorkflow", () => {
+  it("takes the latest version by its numbers, an exact one, a file, and a directory", async () => {
+    await using files = await projectFiles(FILES);
+    const from = { directory: join(files.root, "nested/deep") };
+    const resolved = async (reference: string, options = from): Promise<string> => {
+      const { definition, project } = await resolveWorkflow(reference, options);
+      return `${definition.id}@${definition.version} in ${project.root === files.root ? "." : project.root}`;
+    };
+    expect(await resolved("one")).toBe("one@v10 in .");
+    expect(await resolved("one@v2")).toBe("one@v2 in .");
+    expect(await resolved("one@2")).toBe("one@v2 in .");
+    expect(await resolved("../../workflows/two.yaml")).toBe("two@v1 in .");
+    expect(await resolved("../..")).toBe("one@v10 in .");
+    expect(await resolved(files.root, { directory: "/" })).toBe("one@v10 in .");
+  });
+
+  it("takes agents by exact version and the latest otherwise", async () => {
+    await using files = await projectFiles(FILES);
+    const prompt = async (reference: string): Promise<string | undefined> => {
+      const { kind } = (await resolveWorkflow(reference, { directory: files.root })).definition.steps[0] ?? {};
+      return kind?.case === "agent" ? kind.value.prompt : undefined;
+    };
+    expect([await prompt("one"), await prompt("two")]).toStrictEqual(["two", "one"]);
+  });
+
+  it("says what there is where something is not", async () => {
+    await using files = await projectFiles(FILES);
+    const from = { directory: files.root };
+    const unknown = await failure(resolveWorkflow("oen", from));
+    expect([unknown.code, unknown.reason]).toStrictEqual([ErrorCode.NOT_FOUND, "WORKFLOW_NOT_FOUND"]);
+    expect(unknown.message).toContain("unknown workflow `oen`; expected one of broken, one, two; did you mean `one`?");
+    expect((await failure(resolveWorkflow("one@v3", from))).message).toContain("unknown workflow `one@v3`; expected one of one@v2, one@v10");
+    expect((await failure(resolveWorkflow("none.yaml", from))).message).toBe(`workflow: there is no file ${files.root}/none.yaml`);
+    expect((await failure(resolveWorkflow("nested/deep", from))).code).toBe(ErrorCode.NOT_FOUND);
+    expect((await failure(resolveWorkflow("broken", from))).message).toContain("workflows/broken.yaml:2:23: unknown type `tol`");
+  });
+
+  it("shows what is wrong in an agent's file, with the workflow's own problems", async () => {
+    await using files = await projectFiles({ ...FILES, "workflows/x.yaml": `${workflow("x", "v1", "bad")}on_error: stop\n`, "workflows/y.yaml": workflow("y", "v1", "hlper") });
+    const bad = await failure(resolveWorkflow("x", { directory: files.root }));
+    expect(bad.message.split("\n")).toStrictEqual([
+      "workflows/x.yaml:3:11: unknown on_error `stop`; expected one of fail_fast, continue",
+      "agents/broken.yaml:1:1: agent has no prompt; expected `prompt`, or a pipeline of one model step",
+    ]);
+    const unknown = await failure(resolveWorkflow("y", { directory: files.root }));
+    expect(unknown.message).toBe("workflows/y.yaml:2:37: unknown agent `hlper`; expected one of bad, helper; did you mean `helper`?");
+  });
+
+  it("refuses two files for one version", async () => {
+    await using files = await projectFiles({ ...FILES, "workflows/again.yaml": workflow("one", "v10") });
+    expect((await failure(resolveWorkflow("one", { directory: files.root }))).message).toBe(
+      "workflows/again.yaml and workflows/old/one-v10.yml both are workflow one@v10; expected one file for each version",
+    );
+  });
+
+  it("runs a project's only workflow, and asks where there are several", async () => {
+    await using only = await projectFiles({ "workflows/a.yaml": workflow("solo", "v1") });
+    expect((await resolveWorkflow(only.root, { directory: "/" })).definition.id).toBe("solo");
+    await using several = await projectFiles({ "runtime.yaml": "", "workflows/a.yaml": workflow("a", "v1"), "workflows/b.yaml": workflow("b", "v1") });
+    expect((await failure(resolveWorkflow(".", { directory: several.root }))).message).toContain("has 2 workflows: a, b; name one, or set default_workflow in runtime.yaml");
+    await using none = await projectFiles({ "runtime.yaml": "" });
+    expect((await failure(resolveWorkflow(".", { directory: none.root }))).message).toBe(`there is no workflow in ${none.root}/workflows`);
+  });
+
+  it("prefers an id of the project to a directory of that name, and takes the directory otherwise", async () => {
+    await using files = await projectFiles({ ...FILES, "two/workflows/x.yaml": workflow("inner", "v1"), "three/workflows/x.yaml": workflow("inner", "v1") });
+    expect((await resolveWorkflow("two", { directory: files.root })).definition.id).toBe("two");
+    expect((await resolveWorkflow("three", { directory: files.root })).definition.id).toBe("inner");
+  });
+});
+
+describe("projects", () => {
+  it("begin at the nearest directory with .forge or runtime.yaml", async () => {
+    await using files = await projectFiles({ ".forge/x": "", "inner/runtime.yaml": "", "inner/a/b/c": "", "other/d": "" });
+    expect(await findProject(join(files.root, "inner/a/b"))).toBe(join(files.root, "inner"));
+    expect(await findProject(join(files.root, "other"))).toBe(files.root);
+  });
+
+  it("list their workflows in order", async () => {
+    await using files = await projectFiles(FILES);
+    const project = await openProject(files.root);
+    expect((await listWorkflows(project)).map(({ id, version }) => `${id}@${version}`)).toStrictEqual(["broken@v1", "one@v2", "one@v10", "two@v1"]);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { report, tally } from "./tally.ts";
+
+const GREEN = { exitCode: 0, summary: { passed: 3, failed: [], skipped: [] } };
+
+describe("tally", () => {
+  it("counts checks and tests together", () => {
+    const checks = [
+      { name: "types", passed: true },
+      { name: "lint", passed: false },
+    ];
+    const summary = { passed: 3, failed: ["unit > a.spec.ts > b"], skipped: [] };
+    expect(tally(checks, { exitCode: 1, summary }, true)).toEqual({ passed: 4, failed: ["lint", "unit > a.spec.ts > b"], skipped: [] });
+  });
+
+  it.each([
+    ["no summary", { exitCode: 1, summary: undefined }, "vitest ended without a summary (exit code 1)"],
+    ["no summary, though it says all is well", { exitCode: 0, summary: undefined }, "vitest ended without a summary (exit code 0)"],
+    ["an exit code that no test explains", { ...GREEN, exitCode: 1 }, "vitest ended with exit code 1 though no test failed"],
+    ["a signal or the deadline", { ...GREEN, exitCode: undefined }, "vitest ended with exit code none though no test failed"],
+    ["no tests", { exitCode: 0, summary: { passed: 0, failed: [], skipped: [] } }, "vitest found no tests"],
+    ["a skip that does not say why", { exitCode: 0, summary: { passed: 1, failed: [], skipped: [{ name: "a" }] } }, "a (skipped without a reason)"],
+  ])("counts %s as a failure", (_name, vitest, failure) => {
+    expect(tally([], vitest, true).failed).toEqual([failure]);
+  });
+
+  it("lists a skip with its reason, and passes over what a filter left out", () => {
+    const vitest = { exitCode: 0, summary: { passed: 1, failed: [], skipped: [{ name: "a", reason: "needs DATABASE_URL" }, { name: "b" }] } };
+    expect(tally([], vitest, false)).toEqual({ passed: 1, failed: [], skipped: [{ name: "a", reason: "needs DATABASE_URL" }] });
+  });
+});
+
+describe("report", () => {
+  it("ends with the one line, and a green run has nothing else to say", () => {
+    expect(report(tally([], GREEN, true))).toBe("3 passed, 0 failed");
+  });
+
+  it("names what was skipped and what failed before it", () => {
+    const total = { passed: 2, failed: ["lint", "b"], skipped: [{ name: "c", reason: "why" }] };
+    expect(report(total)).toBe("skipped: c: why\nfailed: lint\nfailed: b\n2 passed, 2 failed");
+  });
+});

@@ -1,0 +1,49 @@
+import type { SkippedTest, TestSummary } from "./test-summary.ts";
+
+/** A check that passes or fails as a whole, for example the type check. */
+export interface CheckResult {
+  readonly name: string;
+  readonly passed: boolean;
+}
+
+/** How vitest ended; the summary is absent where it wrote none. */
+export interface VitestResult {
+  /** Absent where a signal or the deadline ended it. */
+  readonly exitCode: number | undefined;
+  readonly summary: TestSummary | undefined;
+}
+
+/** Everything that was run, counted as one. */
+export interface Tally {
+  readonly passed: number;
+  readonly failed: readonly string[];
+  readonly skipped: readonly SkippedTest[];
+}
+
+function vitestFailures({ exitCode, summary }: VitestResult, wholeRun: boolean): string[] {
+  if (summary === undefined) return [`vitest ended without a summary (exit code ${exitCode ?? "none"})`];
+  const failed = [...summary.failed];
+  // A filter skips what it leaves out; only a whole run can ask each skipped test for its reason.
+  if (wholeRun) failed.push(...summary.skipped.filter(({ reason }) => !reason).map(({ name }) => `${name} (skipped without a reason)`));
+  if (failed.length === 0 && summary.passed === 0) failed.push("vitest found no tests");
+  if (failed.length === 0 && exitCode !== 0) failed.push(`vitest ended with exit code ${exitCode ?? "none"} though no test failed`);
+  return failed;
+}
+
+/** Counts checks and tests together. `wholeRun` is false where a filter chose the tests. */
+export function tally(checks: readonly CheckResult[], vitest: VitestResult, wholeRun: boolean): Tally {
+  return {
+    passed: checks.filter(({ passed }) => passed).length + (vitest.summary?.passed ?? 0),
+    failed: [...checks.filter(({ passed }) => !passed).map(({ name }) => name), ...vitestFailures(vitest, wholeRun)],
+    skipped: (vitest.summary?.skipped ?? []).filter(({ reason }) => wholeRun || reason),
+  };
+}
+
+/** What a person reads at the end; the last line is for machines as well. */
+export function report({ passed, failed, skipped }: Tally): string {
+  return [
+    ...skipped.map(({ name, reason }) => `skipped: ${name}: ${reason ?? "no reason given"}`),
+    ...failed.map((name) => `failed: ${name}`),
+    `${passed} passed, ${failed.length} failed`,
+  ].join("\n");
+}
