@@ -3,7 +3,6 @@ import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { ModelCompletedSchema, type ModelStarted, ModelStartedSchema } from "@forge/protocol/event";
-import { ReadConversationRequestSchema } from "@forge/protocol/session";
 import { ModelResultSchema, type ModelTask, TaskCancelledSchema, TaskFailureSchema } from "@forge/protocol/worker";
 import type { Outcome, TaskContext } from "@forge/worker";
 import packageJson from "../package.json" with { type: "json" };
@@ -16,12 +15,13 @@ import { toProviderError } from "./failure/provider-error.ts";
 import type { ModelPrice } from "./prices.ts";
 import type { ModelProvider } from "./provider.ts";
 import { type AssembledRequest, assembleRequest } from "./request/assemble.ts";
-import { inlineArtifacts } from "./request/inline-artifacts.ts";
+import type { ConversationCache } from "./request/conversation-cache.ts";
 
 export interface ModelCallEnvironment {
   readonly provider: ModelProvider;
   /** Undefined where no price is known. */
   readonly price: ModelPrice | undefined;
+  readonly conversations: ConversationCache;
   /** Milliseconds since 1970. */
   nowMs(): number;
 }
@@ -36,11 +36,8 @@ function wholeMs(ms: number): bigint {
   return BigInt(Math.max(0, Math.round(ms)));
 }
 
-async function prepareRequest(context: TaskContext, task: ModelTask): Promise<AssembledRequest> {
-  const { sessionId, turnId, conversationThroughSeq: throughSeq } = task;
-  const conversation = await context.readConversation(create(ReadConversationRequestSchema, { sessionId, throughSeq, turnId }));
-  const inlined = await inlineArtifacts(conversation, (sha256) => context.getArtifact(sha256));
-  return assembleRequest(inlined, task);
+async function prepareRequest(context: TaskContext, task: ModelTask, environment: ModelCallEnvironment): Promise<AssembledRequest> {
+  return assembleRequest(await environment.conversations.read(context, task), task);
 }
 
 function describeStart(request: AssembledRequest, provider: ModelProvider, epoch: number): ModelStarted {
@@ -103,7 +100,7 @@ export async function performModelCall(context: TaskContext, task: ModelTask, en
   let model: LanguageModelV4;
   try {
     context.signal.throwIfAborted();
-    request = await prepareRequest(context, task);
+    request = await prepareRequest(context, task, environment);
     model = provider.languageModel(request.modelId, { failedAttempts: task.failedAttempts });
     context.signal.throwIfAborted();
   } catch (error) {

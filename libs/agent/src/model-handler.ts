@@ -6,6 +6,7 @@ import type { TaskHandler } from "@forge/worker";
 import { performModelCall } from "./model-call.ts";
 import { LISTED_PRICES, type PriceTable, priceOf } from "./prices.ts";
 import type { ModelProvider } from "./provider.ts";
+import { ConversationCache } from "./request/conversation-cache.ts";
 
 export interface ModelHandlerOptions {
   readonly providers: readonly ModelProvider[];
@@ -15,7 +16,7 @@ export interface ModelHandlerOptions {
   readonly nowMs?: () => number;
 }
 
-function createModelHandler(provider: ModelProvider, options: ModelHandlerOptions): TaskHandler {
+function createModelHandler(provider: ModelProvider, options: ModelHandlerOptions, conversations: ConversationCache): TaskHandler {
   const { prices = {}, nowMs = Date.now } = options;
   return {
     capability: create(CapabilitySchema, { kind: CapabilityKind.MODEL, name: `${provider.name}/*` }),
@@ -24,12 +25,13 @@ function createModelHandler(provider: ModelProvider, options: ModelHandlerOption
       if (kind.case !== "model")
         throw new ForgeError(ErrorCode.INTERNAL, `A ${kind.case ?? "blank"} task came to the models of ${provider.name}.`, { origin: "worker" });
       const price = priceOf(kind.value.model, prices) ?? (provider.listPrices ? priceOf(kind.value.model, LISTED_PRICES) : undefined);
-      return performModelCall(context, kind.value, { provider, price, nowMs });
+      return performModelCall(context, kind.value, { provider, price, conversations, nowMs });
     },
   };
 }
 
 /** One handler per provider, for any of its models. */
 export function createModelHandlers(options: ModelHandlerOptions): TaskHandler[] {
-  return options.providers.map((provider) => createModelHandler(provider, options));
+  const conversations = new ConversationCache();
+  return options.providers.map((provider) => createModelHandler(provider, options, conversations));
 }

@@ -7,6 +7,8 @@ export interface DatabaseOptions {
   /** A PostgreSQL of one's own, 15 or newer; absent: the embedded one. */
   readonly databaseUrl?: string;
   readonly migrationsDirectory?: string;
+  /** True for who only reads a database that a URL names, beside whoever serves the project; the embedded one is always for one process. */
+  readonly shared?: boolean;
   readonly logger: Logger;
   readonly onProgress?: (message: string) => void;
 }
@@ -22,14 +24,14 @@ const RESTART_MS = 500;
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
   const { dataDirectory, databaseUrl, migrationsDirectory } = options;
   if (databaseUrl !== undefined) {
-    const lock = await lockDirectory(dataDirectory);
+    const lock = options.shared === true ? undefined : await lockDirectory(dataDirectory);
     try {
       await migrate({ connectionString: databaseUrl, migrationsDirectory });
     } catch (error) {
-      lock.release();
+      lock?.release();
       throw error;
     }
-    return { connection: { connectionString: databaseUrl }, close: async () => lock.release() };
+    return { connection: { connectionString: databaseUrl }, close: async () => lock?.release() };
   }
   const embedded = await superviseEmbedded(options);
   try {

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { mkdir, realpath } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type ConnectClient, createLocalClient } from "@forge/client";
 import type { ProviderConfig } from "@forge/agent";
@@ -8,6 +7,7 @@ import { removeAddress, writeAddress } from "./address-file.ts";
 import { type ControlPlaneService, startControlPlane } from "./control-plane.ts";
 import { openDatabase } from "./database.ts";
 import { type Executor, startExecutor } from "./executor.ts";
+import { dataDirectoryOf, projectQueue } from "./project-paths.ts";
 import { grant, tokenIn } from "./tokens.ts";
 import { VERSION } from "./version.ts";
 
@@ -42,19 +42,16 @@ export interface ProjectServer {
   readonly functionErrors: Executor["functionErrors"];
   /** Whether nobody talks to it, and no work waits or runs; how long so, in milliseconds. */
   idleMs(): Promise<number>;
-  /** Lets what runs finish, at most so long, then stops everything. */
+  /** Is found by nobody any more, lets what runs finish, at most so long, then stops everything. Called again with 0 it waits no longer. */
   close(drainMs: number): Promise<void>;
 }
 
 const NAMESPACE = "default";
 
-/** The queue that only this project's own executor serves. */
-export async function projectQueue(root: string): Promise<string> {
-  return `project:${createHash("sha256").update(await realpath(root)).digest("hex").slice(0, 16)}`;
-}
-
-export function dataDirectoryOf(root: string): string {
-  return path.join(root, ".forge", "data");
+/** Makes the data directory, for its owner only, and keeps all of it out of the project's repository. */
+export async function makeDataDirectory(dataDirectory: string): Promise<void> {
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  await writeFile(path.join(dataDirectory, ".gitignore"), "*\n");
 }
 
 /** Starts everything that a project needs, in one process. Errors: conflict DATA_DIRECTORY_IN_USE where another process serves it. */
@@ -63,7 +60,7 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
   const cleanup = new AsyncDisposableStack();
   try {
     const dataDirectory = options.dataDirectory ?? dataDirectoryOf(root);
-    await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+    await makeDataDirectory(dataDirectory);
     const database = await openDatabase({ dataDirectory, databaseUrl: options.databaseUrl, logger, onProgress });
     cleanup.defer(() => database.close());
     const service = await startControlPlane({
@@ -101,6 +98,7 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
     const client = createLocalClient(service.apis, { namespace: NAMESPACE, principal: "cli" });
     cleanup.defer(() => client.close());
     let closed: Promise<void> | undefined;
+    const hurry = Promise.withResolvers<void>();
     return {
       url: service.url,
       dataDirectory,
@@ -114,7 +112,10 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
         return Date.now() - service.activity.lastAtMs;
       },
       close: (drainMs) => {
-        closed ??= executor.drain(drainMs).then(() => cleanup.disposeAsync());
+        if (drainMs <= 0) hurry.resolve();
+        closed ??= removeAddress(dataDirectory)
+          .then(() => Promise.race([executor.drain(drainMs), hurry.promise]))
+          .then(() => cleanup.disposeAsync());
         return closed;
       },
     };

@@ -13,7 +13,8 @@ function sha256Of(content: Uint8Array): string {
 
 /** Putting what is there already only renews its age, so that no sweep takes it before its reference is appended. */
 export async function putArtifact(database: Database, namespace: string, sha256: string, mediaType: string, content: Uint8Array): Promise<void> {
-  if (content.length > ARTIFACT_BYTES_MAX) throw ForgeError.validation("content", `An artifact has at most ${ARTIFACT_BYTES_MAX} bytes, not ${content.length}.`);
+  if (content.length > ARTIFACT_BYTES_MAX)
+    throw ForgeError.validation("content", `An artifact has at most ${ARTIFACT_BYTES_MAX} bytes, not ${content.length}.`);
   if (sha256Of(content) !== sha256) throw ForgeError.validation("sha256", `The content's SHA-256 is not ${sha256}.`);
   await database.run(
     "forge_put_artifact",

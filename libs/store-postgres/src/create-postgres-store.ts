@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Store } from "@forge/engine/ports";
 import { sql } from "kysely";
-import { append, APPEND_SETTINGS } from "./append/append.ts";
+import { APPEND_SETTINGS, append } from "./append/append.ts";
 import { getArtifact, putArtifact } from "./artifacts.ts";
 import { Database, type PostgresConnection } from "./database.ts";
 import { list, openStreams, pendingApprovals } from "./listings.ts";

@@ -27,7 +27,9 @@ const compiler = new Kysely<unknown>({
 
 export function clientConfig(connection: PostgresConnection): pg.ClientConfig {
   const { connectionString, host, port, database, user, password, ssl } = connection;
-  const defined = Object.fromEntries(Object.entries({ connectionString, host, port, database, user, password, ssl }).filter(([, value]) => value !== undefined));
+  const defined = Object.fromEntries(
+    Object.entries({ connectionString, host, port, database, user, password, ssl }).filter(([, value]) => value !== undefined),
+  );
   return { ...defined, types, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: QUERY_TIMEOUT_MS, keepAlive: true, application_name: "forge" };
 }
 
@@ -40,7 +42,12 @@ export class Database {
   constructor(connection: PostgresConnection, options: { max: number; named: boolean; settings?: Readonly<Record<string, string>> }) {
     this.#named = options.named;
     const settings = Object.entries(options.named ? (options.settings ?? {}) : {}).map(([name, value]) => `-c ${name}=${value}`);
-    this.#pool = new pg.Pool({ ...clientConfig(connection), max: options.max, idleTimeoutMillis: 0, ...(settings.length > 0 ? { options: settings.join(" ") } : {}) });
+    this.#pool = new pg.Pool({
+      ...clientConfig(connection),
+      max: options.max,
+      idleTimeoutMillis: 0,
+      ...(settings.length > 0 ? { options: settings.join(" ") } : {}),
+    });
     // A lost connection emits as well as it rejects what runs on it; the pool replaces it when the next statement comes.
     this.#pool.on("connect", (client) => client.on("error", () => undefined));
     this.#pool.on("error", () => undefined);

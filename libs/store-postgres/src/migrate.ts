@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import pg from "pg";
 import { clientConfig, type PostgresConnection } from "./database.ts";
-import { sqlState, toForgeError } from "./storage-error.ts";
+import { isConnectionLost, sqlState, toForgeError } from "./storage-error.ts";
 
 export interface MigrateOptions extends PostgresConnection {
   /** Where the numbered SQL files are; default: beside this module. A program in one file brings its own. */
@@ -69,7 +69,10 @@ async function readMigrations(directory: string): Promise<readonly Migration[]> 
   );
   const misplaced = migrations.find(({ version }, index) => version !== index + 1);
   if (migrations.length === 0 || misplaced !== undefined) {
-    throw new ForgeError(ErrorCode.INTERNAL, `The migrations in ${directory} are not numbered from 0001 without a gap: ${misplaced?.name ?? "there are none"}.`);
+    throw new ForgeError(
+      ErrorCode.INTERNAL,
+      `The migrations in ${directory} are not numbered from 0001 without a gap: ${misplaced?.name ?? "there are none"}.`,
+    );
   }
   return migrations;
 }
@@ -102,7 +105,15 @@ async function applyPending(client: pg.Client, migrations: readonly Migration[])
   // Somebody else may have applied them while this one waited for the lock.
   const pending = pendingOf(migrations, await appliedMigrations(client));
   for (const { version, name, text, digest } of pending) {
-    await client.query(text);
+    try {
+      await client.query(text);
+    } catch (error) {
+      if (isConnectionLost(error)) throw error;
+      throw new ForgeError(ErrorCode.INTERNAL, `Migration ${name} failed, nothing of it was kept: ${toForgeError(error).message}`, {
+        reason: "MIGRATION_FAILED",
+        cause: error,
+      });
+    }
     await client.query("insert into forge.migration (version, name, digest) values ($1, $2, $3)", [version, name, digest]);
   }
   await client.query("commit");

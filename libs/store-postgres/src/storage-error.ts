@@ -31,7 +31,8 @@ export function toForgeError(error: unknown): ForgeError {
   const message = error instanceof Error ? error.message : String(error);
   const state = sqlState(error);
   const metadata: Record<string, string> = state === undefined ? {} : { sqlstate: state };
-  if (isDataError(error)) return new ForgeError(ErrorCode.VALIDATION, `The database refused the data: ${message}`, { reason: "DATA_REFUSED", metadata, cause: error });
+  if (isDataError(error))
+    return new ForgeError(ErrorCode.VALIDATION, `The database refused the data: ${message}`, { reason: "DATA_REFUSED", metadata, cause: error });
   if (state?.startsWith("42")) return new ForgeError(ErrorCode.INTERNAL, `The database refused a statement: ${message}`, { metadata, cause: error });
   return new ForgeError(ErrorCode.STORAGE_ERROR, `The database could not answer: ${message}`, { metadata, cause: error });
 }

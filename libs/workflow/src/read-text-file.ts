@@ -48,7 +48,8 @@ async function readBytes(path: string, { what, bytesMax, reason }: ReadTextOptio
 function fromFileSystem(error: unknown, path: string, what: string, reason: string): ForgeError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const metadata = { file: path };
-  if (code === "ENOENT" || code === "ENOTDIR") return new ForgeError(ErrorCode.NOT_FOUND, `${what}: there is no file ${path}`, { reason, metadata, cause: error });
+  if (code === "ENOENT" || code === "ENOTDIR")
+    return new ForgeError(ErrorCode.NOT_FOUND, `${what}: there is no file ${path}`, { reason, metadata, cause: error });
   if (code === "EISDIR") return new ForgeError(ErrorCode.VALIDATION, `${what}: ${path} is a directory, not a file`, { reason, metadata, cause: error });
   return new ForgeError(ErrorCode.VALIDATION, `${what}: ${path} can't be read (${code || String(error)})`, { reason, metadata, cause: error });
 }

@@ -17,7 +17,9 @@ describe("tally", () => {
     ["no summary", { exitCode: 1, summary: undefined }, "vitest ended without a summary (exit code 1)"],
     ["no summary, though it says all is well", { exitCode: 0, summary: undefined }, "vitest ended without a summary (exit code 0)"],
     ["an exit code that no test explains", { ...GREEN, exitCode: 1 }, "vitest ended with exit code 1 though no test failed"],
-    ["a signal or the deadline", { ...GREEN, exitCode: undefined }, "vitest ended with exit code none though no test failed"],
+    ["a run that had to be ended", { ...GREEN, exitCode: undefined, problem: "did not exit" }, "vitest did not exit"],
+    ["a run that had to be ended early", { exitCode: undefined, summary: undefined, problem: "took too long" }, "vitest took too long"],
+    ["a signal", { ...GREEN, exitCode: undefined }, "vitest ended with exit code none though no test failed"],
     ["no tests", { exitCode: 0, summary: { passed: 0, failed: [], skipped: [] } }, "vitest found no tests"],
     ["a skip that does not say why", { exitCode: 0, summary: { passed: 1, failed: [], skipped: [{ name: "a" }] } }, "a (skipped without a reason)"],
   ])("counts %s as a failure", (_name, vitest, failure) => {

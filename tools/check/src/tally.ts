@@ -8,9 +8,11 @@ export interface CheckResult {
 
 /** How vitest ended; the summary is absent where it wrote none. */
 export interface VitestResult {
-  /** Absent where a signal or the deadline ended it. */
+  /** Absent where a signal ended it. */
   readonly exitCode: number | undefined;
   readonly summary: TestSummary | undefined;
+  /** Why it had to be ended. */
+  readonly problem?: string;
 }
 
 /** Everything that was run, counted as one. */
@@ -20,9 +22,10 @@ export interface Tally {
   readonly skipped: readonly SkippedTest[];
 }
 
-function vitestFailures({ exitCode, summary }: VitestResult, wholeRun: boolean): string[] {
-  if (summary === undefined) return [`vitest ended without a summary (exit code ${exitCode ?? "none"})`];
-  const failed = [...summary.failed];
+function vitestFailures({ exitCode, summary, problem }: VitestResult, wholeRun: boolean): string[] {
+  const failed = problem === undefined ? [] : [`vitest ${problem}`];
+  if (summary === undefined) return failed.length > 0 ? failed : [`vitest ended without a summary (exit code ${exitCode ?? "none"})`];
+  failed.push(...summary.failed);
   // A filter skips what it leaves out; only a whole run can ask each skipped test for its reason.
   if (wholeRun) failed.push(...summary.skipped.filter(({ reason }) => !reason).map(({ name }) => `${name} (skipped without a reason)`));
   if (failed.length === 0 && summary.passed === 0) failed.push("vitest found no tests");

@@ -199,10 +199,16 @@ describe("evaluate", () => {
 
 describe("evaluate, whatever the text", () => {
   const words = fc.constantFrom(
-    ..."state steps inputs a len min max abs and or not in is None True ( ) [ ] . , + - * / // % ** == < >= 'x' \"y\" 1 2.5 10 __proto__ constructor toString".split(" "),
+    ..."state steps inputs a len min max abs and or not in is None True ( ) [ ] . , + - * / // % ** == < >= 'x' \"y\" 1 2.5 10 __proto__ constructor toString".split(
+      " ",
+    ),
     ..."lower upper strip split join replace find count startswith . ( ) ' ' if for lambda = ! && ? : { } \\ \u0000 é 😀".split(" "),
   );
-  const texts = fc.oneof(fc.array(words, { maxLength: 30 }).map((list) => list.join(" ")), fc.array(words, { maxLength: 30 }).map((list) => list.join("")), fc.string({ maxLength: 200 }));
+  const texts = fc.oneof(
+    fc.array(words, { maxLength: 30 }).map((list) => list.join(" ")),
+    fc.array(words, { maxLength: 30 }).map((list) => list.join("")),
+    fc.string({ maxLength: 200 }),
+  );
 
   it("answers with a value or an error inside the text, and only JSON comes out", () => {
     fc.assert(

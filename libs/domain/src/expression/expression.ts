@@ -2,19 +2,7 @@
 export type FunctionName = "len" | "min" | "max" | "abs";
 
 /** Methods of strings that an expression may call. */
-export type MethodName =
-  | "lower"
-  | "upper"
-  | "strip"
-  | "lstrip"
-  | "rstrip"
-  | "startswith"
-  | "endswith"
-  | "split"
-  | "join"
-  | "replace"
-  | "find"
-  | "count";
+export type MethodName = "lower" | "upper" | "strip" | "lstrip" | "rstrip" | "startswith" | "endswith" | "split" | "join" | "replace" | "find" | "count";
 
 export type ComparisonOperator = "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not in" | "is" | "is not";
 

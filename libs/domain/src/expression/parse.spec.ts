@@ -55,7 +55,7 @@ describe("parseExpression", () => {
     ["007", "a number with a leading zero", 0],
     ["'a\\x41'", "unknown escape in a string; \\n \\r \\t \\b \\f \\v \\\\ \\' \\\" are known", 0],
     ["$a", "`$` is not allowed in the name `$a`", 0],
-    [" 'abc", "Unclosed quote after \"abc\"", 5],
+    [" 'abc", 'Unclosed quote after "abc"', 5],
     ["`a`", "unexpected ```", 0],
     ["a << 1", "unexpected `<`", 2],
   ])("%j: %s at %i", (text, message, position) => {
@@ -91,6 +91,14 @@ describe("references", () => {
 
   it("stops at what is only known later, and looks into it", () => {
     expect(paths("state.steps[state.inputs.which].x")).toStrictEqual(["state@0.steps@6", "state@12.inputs@18.which@25"]);
-    expect(paths("state.inputs.title.lower() in [a, not b, -c, c < d < e]")).toStrictEqual(["state@0.inputs@6.title@13", "a@31", "b@38", "c@42", "c@45", "d@49", "e@53"]);
+    expect(paths("state.inputs.title.lower() in [a, not b, -c, c < d < e]")).toStrictEqual([
+      "state@0.inputs@6.title@13",
+      "a@31",
+      "b@38",
+      "c@42",
+      "c@45",
+      "d@49",
+      "e@53",
+    ]);
   });
 });

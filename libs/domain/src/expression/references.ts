@@ -58,7 +58,8 @@ function collect(node: ExpressionNode, found: Reference[]): void {
 function staticPath(node: ExpressionNode): Reference | undefined {
   if (node.kind === "name") return [{ name: node.name, position: node.position }];
   if (node.kind === "attribute") return extend(node.object, node.name, node.position);
-  if (node.kind === "subscript" && node.index.kind === "literal" && typeof node.index.value === "string") return extend(node.object, node.index.value, node.position);
+  if (node.kind === "subscript" && node.index.kind === "literal" && typeof node.index.value === "string")
+    return extend(node.object, node.index.value, node.position);
   return undefined;
 }
 

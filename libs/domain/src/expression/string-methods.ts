@@ -22,7 +22,9 @@ export const METHOD_ARITY: ReadonlyMap<MethodName, readonly [min: number, max: n
 ]);
 
 /** What Python's strip and split take as white space. */
-const WHITE_SPACE = new Set("\t\n\v\f\r\u001c\u001d\u001e\u001f \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000");
+const WHITE_SPACE = new Set(
+  "\t\n\v\f\r\u001c\u001d\u001e\u001f \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
+);
 
 /** Calls a method of a string, with Python's meaning; offsets count code points. */
 export function callMethod(text: string, name: MethodName, values: readonly JsonValue[], work: Work): JsonValue {
@@ -138,7 +140,10 @@ function join(separator: string, values: JsonValue, work: Work): string {
   if (!Array.isArray(values)) work.fail(`join needs a list, not ${typeName(values)}`);
   work.spend(values.length);
   const texts = values.map((value) => asText(value, work));
-  checkTextLength(texts.reduce((length, text) => length + text.length + separator.length, 0), work);
+  checkTextLength(
+    texts.reduce((length, text) => length + text.length + separator.length, 0),
+    work,
+  );
   return texts.join(separator);
 }
 

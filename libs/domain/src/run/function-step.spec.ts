@@ -1,12 +1,36 @@
 import { ErrorCode } from "@forge/protocol/common";
 import { OnError } from "@forge/protocol/workflow";
 import { describe, expect, it } from "vitest";
-import { artifact, cancelRun, functionStep, json, lost, parsed, path, returned, returnedValue, runOf, RUN_ID, started, taskCancelled, taskFailed, toolReturned, workflow } from "./testing/run-fixture.ts";
+import {
+  artifact,
+  cancelRun,
+  functionStep,
+  json,
+  lost,
+  parsed,
+  path,
+  RUN_ID,
+  returned,
+  returnedValue,
+  runOf,
+  started,
+  taskCancelled,
+  taskFailed,
+  toolReturned,
+  workflow,
+} from "./testing/run-fixture.ts";
 
 describe("a function step", () => {
   it("is a task without a start, whose deadline counts from the decision", () => {
     const run = runOf(workflow([functionStep("parse", { timeout: { seconds: 5n } })]));
-    expect(run.task).toMatchObject({ key: "step:0:1", queue: "default", capability: "function:module.parse", idempotent: true, dueAtMs: 0, cancelRequested: false });
+    expect(run.task).toMatchObject({
+      key: "step:0:1",
+      queue: "default",
+      capability: "function:module.parse",
+      idempotent: true,
+      dueAtMs: 0,
+      cancelRequested: false,
+    });
     expect(run.task.task).toMatchObject({
       idempotencyKey: `${RUN_ID}/parse/0`,
       needsStart: false,
@@ -81,7 +105,12 @@ describe("a function step", () => {
   it("fails the run with the worker's error", () => {
     const run = runOf(workflow([functionStep("a"), functionStep("b")]));
     expect(run.must(taskFailed(run.key, "No stack.")).cases).toEqual(["stepFailed", "runFailed"]);
-    expect(run.last("runFailed").value.error).toMatchObject({ code: 14, reason: "STEP_EXECUTION", message: 'step "a" failed: No stack.', metadata: { step_id: "a" } });
+    expect(run.last("runFailed").value.error).toMatchObject({
+      code: 14,
+      reason: "STEP_EXECUTION",
+      message: 'step "a" failed: No stack.',
+      metadata: { step_id: "a" },
+    });
     expect(run.decider.listing(run.state).status).toBe("RUN_STATUS_FAILED");
   });
 
@@ -90,7 +119,9 @@ describe("a function step", () => {
     const run = runOf(workflow(steps, { onError: OnError.CONTINUE }));
     run.return(1);
     expect(run.must(taskFailed(run.key)).cases).toEqual(["stepFailed", "stepStarted", "stepFailed", "stepStarted"]);
-    expect(run.last("stepFailed").value.error?.message).toBe('step "c": input "it" reads steps.b.x, but step "b" has no output: it has not completed in this run');
+    expect(run.last("stepFailed").value.error?.message).toBe(
+      'step "c": input "it" reads steps.b.x, but step "b" has no output: it has not completed in this run',
+    );
     expect(run.return("end").cases).toEqual(["stepCompleted", "runCompleted"]);
     expect(run.last("runCompleted").value.withErrors).toBe(true);
     expect(run.decider.listing(run.state).status).toBe("RUN_STATUS_COMPLETED_WITH_ERRORS");

@@ -3,7 +3,22 @@ import { ErrorCode } from "@forge/protocol/common";
 import { ApprovalAnswer, type StartRunResponse, WorkflowDefinitionSchema } from "@forge/protocol/workflow";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "./canonical-json.ts";
-import { artifact, agentStep, functionStep, json, path, parsed, RUN_ID, runOf, RunStream, SEARCH, type Step, startRun, toolStep, workflow } from "./testing/run-fixture.ts";
+import {
+  agentStep,
+  artifact,
+  functionStep,
+  json,
+  parsed,
+  path,
+  RUN_ID,
+  RunStream,
+  runOf,
+  SEARCH,
+  type Step,
+  startRun,
+  toolStep,
+  workflow,
+} from "./testing/run-fixture.ts";
 import { workflowHash } from "./workflow-hash.ts";
 
 function refused(steps: readonly Step[], options: Parameters<typeof workflow>[1] = {}, request: Parameters<typeof startRun>[1] = {}) {
@@ -19,10 +34,18 @@ describe("starting a run", () => {
   it("records the definition whole, and the first step, in one append", () => {
     const run = new RunStream();
     const definition = workflow([functionStep("parse")]);
-    const { cases, result } = run.must(startRun(definition, { labels: { team: "a" }, queue: "q", modelOverride: "demo/b", approvalAnswer: ApprovalAnswer.DENY }));
+    const { cases, result } = run.must(
+      startRun(definition, { labels: { team: "a" }, queue: "q", modelOverride: "demo/b", approvalAnswer: ApprovalAnswer.DENY }),
+    );
     expect(cases).toEqual(["runCreated", "runStarted", "stepStarted"]);
     expect(result).toMatchObject({ runId: RUN_ID, warnings: [] });
-    expect(run.last("runCreated").value).toMatchObject({ definition, labels: { team: "a" }, queue: "q", modelOverride: "demo/b", approvalAnswer: ApprovalAnswer.DENY });
+    expect(run.last("runCreated").value).toMatchObject({
+      definition,
+      labels: { team: "a" },
+      queue: "q",
+      modelOverride: "demo/b",
+      approvalAnswer: ApprovalAnswer.DENY,
+    });
     expect(run.decider.listing(run.state)).toMatchObject({ status: "RUN_STATUS_RUNNING", subject: "triage", version: "v1", labels: { team: "a" } });
   });
 
@@ -68,11 +91,16 @@ describe("starting a run", () => {
   it("refuses inputs by name", () => {
     const steps = [functionStep("a")];
     expect(refused(steps, DECLARED).field).toBe("inputs.issue");
-    expect(refused(steps, DECLARED, { inputs: json({ isue: 1 }) })).toMatchObject({ field: "inputs.isue", message: expect.stringContaining('did you mean "issue"?') as string });
+    expect(refused(steps, DECLARED, { inputs: json({ isue: 1 }) })).toMatchObject({
+      field: "inputs.isue",
+      message: expect.stringContaining('did you mean "issue"?') as string,
+    });
     expect(refused(steps, DECLARED, { inputs: json([1]) }).field).toBe("inputs");
     expect(refused(steps, DECLARED, { inputs: { kind: { case: "json", value: "{" } } }).message).toContain("not valid JSON");
     expect(refused(steps, DECLARED, { inputs: json({ issue: "x".repeat(70_000) }) }).message).toContain("artifact");
-    expect(refused(steps, DECLARED, { inputs: { kind: { case: "json", value: `{"issue":${"[".repeat(300)}${"]".repeat(300)}}` } } }).message).toContain("nested deeper");
+    expect(refused(steps, DECLARED, { inputs: { kind: { case: "json", value: `{"issue":${"[".repeat(300)}${"]".repeat(300)}}` } } }).message).toContain(
+      "nested deeper",
+    );
     expect(refused(steps, DECLARED, { inputs: artifact("absent") }).message).toContain("does not exist");
   });
 

@@ -79,7 +79,7 @@ function missingMessage(name: string, path: StatePath, missing: number, view: St
   const before = path.slice(0, missing);
   const key = path[missing] as string;
   const holder = resolveStatePath(before, view);
-  const keys = holder.found && typeof holder.value === "object" && holder.value !== null ? Object.keys(holder.value) : [];
+  const keys = holder.found && typeof holder.value === "object" && holder.value !== null && !Array.isArray(holder.value) ? Object.keys(holder.value) : [];
   return `input "${name}" reads ${path.join(".")}, but ${before.join(".")} has no "${key}"${suggestion(key, keys)}`;
 }
 

@@ -19,6 +19,10 @@ export function turnTimerKey(turnId: string): string {
   return `turn:${turnId}`;
 }
 
+export function advanceTimerKey(turnId: string): string {
+  return `advance:${turnId}`;
+}
+
 export function approvalTimerKey(approvalId: string): string {
   return `approval:${approvalId}`;
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { foldConversation } from "../conversation/fold-conversation.ts";
 import { commandOf, type Happening, happenings, served, sessionInit } from "../testing/random-session.ts";
-import { answer, fired, lost, newSession, SESSION_ID, type SessionStream, settled, started, textPart, toolResult } from "../testing/session-fixture.ts";
+import { answer, cancelled, fired, lost, newSession, SESSION_ID, type SessionInit, type SessionStream, settled, started, textPart, toolResult } from "../testing/session-fixture.ts";
 import { TestStream } from "../testing/test-stream.ts";
 import { conversationFaults } from "../testing/well-formed.ts";
 import { sessionDecider } from "./session-decider.ts";
@@ -16,7 +16,7 @@ const MODEL_ENDS = new Set(["modelCompleted", "modelFailed", "modelCancelled"]);
 const TURN_ENDS = new Set(["turnCompleted", "turnFailed", "turnCancelled", "turnAbandoned"]);
 
 /** Lets it all happen, and looks at the stream after each. */
-function play(init: Parameters<typeof newSession>[0], story: readonly Happening[], look: (stream: SessionStream) => void = () => undefined): SessionStream {
+function play(init: SessionInit, story: readonly Happening[], look: (stream: SessionStream) => void = () => undefined): SessionStream {
   const stream = newSession(init, served);
   const seen: string[] = [];
   for (const what of story) {
@@ -134,6 +134,7 @@ describe("whatever happens to a session", () => {
       expect(stream.work().every((task) => task.cancelRequested === (turn?.cancel !== undefined))).toBe(true);
       // Whoever waits, waits for something: an active turn always has a task or a timer that can move it.
       expect(keys.length > 0).toBe(turn !== undefined);
+      expect(keys.filter((key) => key.startsWith("advance:"))).toEqual([]);
     };
     fc.assert(
       fc.property(sessionInit, happenings, (init, story) => {
@@ -181,10 +182,11 @@ const STEPS_MAX = 200;
 function cooperate(stream: SessionStream): void {
   for (let step = 0; step < STEPS_MAX && activeTurn(stream.state) !== undefined; step += 1) {
     const [task] = stream.work();
-    if (task === undefined) stream.must(fired(stream.timers()[0] ?? ""));
+    if (task === undefined) stream.must(fired(stream.timers().at(-1) ?? ""));
     else {
       stream.execute(started(task));
-      stream.must(settled(task, task.task.kind.case === "model" ? answer([textPart("Done.")]) : toolResult()));
+      if (task.cancelRequested) stream.must(settled(task, cancelled()));
+      else stream.must(settled(task, task.task.kind.case === "model" ? answer([textPart("Done.")]) : toolResult()));
     }
   }
 }
@@ -193,7 +195,7 @@ function cooperate(stream: SessionStream): void {
 function loseAll(stream: SessionStream): void {
   for (let step = 0; step < STEPS_MAX && activeTurn(stream.state) !== undefined; step += 1) {
     const [task] = stream.work();
-    if (task === undefined) stream.must(fired(stream.timers()[0] ?? ""));
+    if (task === undefined) stream.must(fired(stream.timers().at(-1) ?? ""));
     else {
       stream.execute(started(task));
       stream.must(lost(task));

@@ -146,6 +146,15 @@ export function isIdle(turn: TurnState): boolean {
   return turn.modelCall === undefined && turn.toolCalls.length === 0;
 }
 
+/**
+ * Whether nobody outside can move the turn, though it has not ended. No decision leaves a turn so; a history that breaks off within one, or that a version
+ * with other rules wrote, may.
+ */
+export function isStalled(turn: TurnState): boolean {
+  const isStopping = turn.cancel !== undefined;
+  return turn.modelCall === undefined && turn.toolCalls.every((call) => !call.dispatched && (isStopping || call.approval === undefined));
+}
+
 /** A turn with an open approval waits, even while other calls of the same answer run: a person is needed before it can end. */
 export function turnStatus(turn: TurnState): TurnStatus {
   if (turn.end !== undefined) return turn.end.status;

@@ -39,7 +39,8 @@ function requestStop(recorder: SessionRecorder, turn: TurnState, reason: string)
   cancelUndispatched(recorder, turn, "The turn was asked to stop before the call was dispatched.");
 }
 
-function cancelUndispatched(recorder: SessionRecorder, turn: TurnState, reason: string): void {
+/** Ends the calls that were not dispatched: they are known never to have begun. */
+export function cancelUndispatched(recorder: SessionRecorder, turn: TurnState, reason: string): void {
   for (const call of turn.toolCalls) {
     if (call.dispatched) continue;
     recorder.record({

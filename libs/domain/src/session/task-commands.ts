@@ -4,13 +4,13 @@ import type { Rejected } from "../decider.ts";
 import type { TaskCommand, TaskReportedLate, TimerFired } from "../task.ts";
 import { shorten } from "../text.ts";
 import { expireApproval } from "./approval.ts";
-import { approvalTimerKey, modelTaskKey, toolCallIdOfKey, toolTaskKey, turnTimerKey } from "./keys.ts";
+import { advanceTimerKey, approvalTimerKey, modelTaskKey, toolCallIdOfKey, toolTaskKey, turnTimerKey } from "./keys.ts";
 import { conflict, notFound, taskNotOpen } from "./rejections.ts";
 import type { SessionRecorder } from "./session-command.ts";
 import { loseModelCall, settleModelCall, startModelCall } from "./settle-model-call.ts";
 import { loseToolCall, settleToolCall, startToolCall } from "./settle-tool-call.ts";
-import { activeTurn } from "./state.ts";
-import { reachDeadline } from "./stop-turn.ts";
+import { activeTurn, isStalled } from "./state.ts";
+import { cancelUndispatched, reachDeadline } from "./stop-turn.ts";
 
 const PREVIEW_MAX = 256;
 
@@ -51,7 +51,12 @@ export function applyTaskCommand(recorder: SessionRecorder, command: TaskCommand
 
 function fireTimer(recorder: SessionRecorder, command: TimerFired): Rejected | undefined {
   const turn = activeTurn(recorder.state);
-  if (turn === undefined || turn.cancel !== undefined) return taskNotOpen(command.key);
+  if (turn === undefined) return taskNotOpen(command.key);
+  if (command.key === advanceTimerKey(turn.turnId) && isStalled(turn)) {
+    cancelUndispatched(recorder, turn, "The call was never dispatched.");
+    return undefined;
+  }
+  if (turn.cancel !== undefined) return taskNotOpen(command.key);
   if (command.key === turnTimerKey(turn.turnId)) {
     reachDeadline(recorder, turn);
     return undefined;

@@ -7,12 +7,23 @@ describe("parseStatePath", () => {
     expect(parseStatePath(text)).toStrictEqual(text.split("."));
   });
 
-  it.each(["inputs", "inputs.", "steps.a.", "steps..a", "steps. a", "inputs.x, please", "other.a", "", "inputs.__proto__", "steps.a.constructor.name", "inputs.{{x}}", "inputs.a\n", `inputs.${"a".repeat(1100)}`])(
-    "leaves %j a literal",
-    (text) => {
-      expect(parseStatePath(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    "inputs",
+    "inputs.",
+    "steps.a.",
+    "steps..a",
+    "steps. a",
+    "inputs.x, please",
+    "other.a",
+    "",
+    "inputs.__proto__",
+    "steps.a.constructor.name",
+    "inputs.{{x}}",
+    "inputs.a\n",
+    `inputs.${"a".repeat(1100)}`,
+  ])("leaves %j a literal", (text) => {
+    expect(parseStatePath(text)).toBeUndefined();
+  });
 });
 
 describe("resolveStatePath", () => {

@@ -68,8 +68,21 @@ describe("templateReferences", () => {
     const parsed = parseTemplate("a {{ steps.x.y }} {{ len(inputs.b) }}");
     if (!parsed.ok) throw new Error(parsed.error.message);
     expect(templateReferences(parsed.value)).toStrictEqual([
-      { reference: [{ name: "steps", position: 5 }, { name: "x", position: 11 }, { name: "y", position: 13 }], exact: true },
-      { reference: [{ name: "inputs", position: 25 }, { name: "b", position: 32 }], exact: false },
+      {
+        reference: [
+          { name: "steps", position: 5 },
+          { name: "x", position: 11 },
+          { name: "y", position: 13 },
+        ],
+        exact: true,
+      },
+      {
+        reference: [
+          { name: "inputs", position: 25 },
+          { name: "b", position: 32 },
+        ],
+        exact: false,
+      },
     ]);
   });
 });

@@ -32,9 +32,9 @@ export const SHELL = tool("tools.shell", RiskLevel.EXECUTE);
 export const TOOLS = [READ, SEARCH, WRITE, SHELL];
 
 export type SessionStream = TestStream<SessionState, SessionCommand, SessionResult>;
-type CreateInit = Exclude<MessageInitShape<typeof CreateSessionRequestSchema>, { $typeName: string }>;
+export type SessionInit = Exclude<MessageInitShape<typeof CreateSessionRequestSchema>, { $typeName: string }>;
 
-export function createSession(init: CreateInit = {}): SessionCommand {
+export function createSession(init: SessionInit = {}): SessionCommand {
   return create(CreateSessionRequestSchema, { agent: { model: "demo/triage", system: "Be brief.", tools: TOOLS.map(({ name }) => name) }, ...init });
 }
 
@@ -60,13 +60,13 @@ export function callPart(name: string, argumentsJson = "{}", providerCallId = ""
 }
 
 /** A session with its first turn started and its model call under way. */
-export function sessionInTurn(init: CreateInit = {}, tools: readonly ToolSpec[] = TOOLS): SessionStream {
+export function sessionInTurn(init: SessionInit = {}, tools: readonly ToolSpec[] = TOOLS): SessionStream {
   const stream = newSession(init, tools);
   stream.must(startTurn());
   return stream;
 }
 
-export function newSession(init: CreateInit = {}, tools: readonly ToolSpec[] = TOOLS): SessionStream {
+export function newSession(init: SessionInit = {}, tools: readonly ToolSpec[] = TOOLS): SessionStream {
   const stream = new TestStream(sessionDecider, { streamId: SESSION_ID, tools });
   stream.must(createSession(init));
   return stream;

@@ -82,7 +82,8 @@ async function runStatement(database: Database, kind: "create" | "append", appen
 /** Two appends to one stream in a batch would both see the same head. */
 function refuseTwice(appends: readonly StreamAppend[]): void {
   const streams = new Set(appends.map(({ namespace, streamId }) => JSON.stringify([namespace, streamId])));
-  if (streams.size !== appends.length) throw new ForgeError(ErrorCode.INTERNAL, "A batch of appends holds a stream twice; commands for one stream must be merged.");
+  if (streams.size !== appends.length)
+    throw new ForgeError(ErrorCode.INTERNAL, "A batch of appends holds a stream twice; commands for one stream must be merged.");
 }
 
 /** Stream ids are packed here, not parsed by the server, so they are checked here too. */

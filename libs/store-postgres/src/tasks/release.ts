@@ -1,6 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { StoredTask } from "@forge/engine/ports";
 import { type RawBuilder, sql } from "kysely";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../database.ts";
 import { NEXT_LEASE, NO_LEASE, storedTask, TASK_COLUMNS, type TaskRow } from "./task-row.ts";
 

@@ -15,7 +15,10 @@ export async function tasksOf(database: Database, namespace: string, streamId: s
 
 /** Whether any work or command is there, due or not, held or not. */
 export async function hasWork(database: Database): Promise<boolean> {
-  const [row] = await database.run<{ exists: boolean }>("forge_has_work", sql`select exists (select from forge.task where kind in ('work', 'command')) as exists`);
+  const [row] = await database.run<{ exists: boolean }>(
+    "forge_has_work",
+    sql`select exists (select from forge.task where kind in ('work', 'command')) as exists`,
+  );
   return row?.exists ?? false;
 }
 

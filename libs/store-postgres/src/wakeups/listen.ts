@@ -1,5 +1,5 @@
-import type { Wakeup } from "@forge/engine/ports";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Wakeup } from "@forge/engine/ports";
 import pg from "pg";
 import { clientConfig, type PostgresConnection } from "../database.ts";
 import { CHANNEL, decodeWakeups } from "./payload.ts";

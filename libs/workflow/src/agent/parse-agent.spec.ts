@@ -87,11 +87,23 @@ agent:
   });
 
   it.each<[string, string, string]>([
-    ["two pipeline steps", "agent: {id: a, version: v1, model: m/a, pipeline: [{id: s, type: model, prompt: hi}, {id: t, type: model, prompt: ho}]}", "1:86: a pipeline of 2 steps is not supported yet; expected one model step"],
-    ["a tool step", "agent: {id: a, version: v1, model: m/a, pipeline: [{id: s, type: tool, tool: tools.x}]}", "1:72: `tool` in a pipeline step is not supported yet"],
+    [
+      "two pipeline steps",
+      "agent: {id: a, version: v1, model: m/a, pipeline: [{id: s, type: model, prompt: hi}, {id: t, type: model, prompt: ho}]}",
+      "1:86: a pipeline of 2 steps is not supported yet; expected one model step",
+    ],
+    [
+      "a tool step",
+      "agent: {id: a, version: v1, model: m/a, pipeline: [{id: s, type: tool, tool: tools.x}]}",
+      "1:72: `tool` in a pipeline step is not supported yet",
+    ],
     ["a strategy of one's own", agent("  strategy: {type: custom}\n"), "6:14: strategy custom is not supported yet; expected single or react"],
     ["prompts of a registry", agent("  prompts: []\n"), "6:3: `prompts` in agent is not supported yet"],
-    ["a system prompt by reference", agent("  system: prompts.review@v2\n"), "6:11: a reference to the prompt registry is not supported yet; expected the text itself"],
+    [
+      "a system prompt by reference",
+      agent("  system: prompts.review@v2\n"),
+      "6:11: a reference to the prompt registry is not supported yet; expected the text itself",
+    ],
     ["memory", agent("  memory_injection: [working]\n"), "6:3: `memory_injection` in agent is not supported yet"],
   ])("says that %s is not built", (_name, text, expected) => {
     const error = failure(text);
@@ -101,19 +113,47 @@ agent:
 
   it.each<[string, string, string[]]>([
     ["nothing", "", ["1:1: the agent file is nothing; expected a mapping"]],
-    ["no agent", "agnt: {}", ["1:1: unknown key in the agent file `agnt`; expected one of schema_version, agent; did you mean `agent`?", "1:1: no `agent`; expected a mapping with id, version, model and prompt"]],
-    ["unknown keys", agent("  temprature: 1\n"), ["6:3: unknown key in agent `temprature`; expected one of id, version, description, model, system, prompt, pipeline, strategy, tools, temperature, max_tokens, auto_tool_prompt; did you mean `temperature`?"]],
+    [
+      "no agent",
+      "agnt: {}",
+      [
+        "1:1: unknown key in the agent file `agnt`; expected one of schema_version, agent; did you mean `agent`?",
+        "1:1: no `agent`; expected a mapping with id, version, model and prompt",
+      ],
+    ],
+    [
+      "unknown keys",
+      agent("  temprature: 1\n"),
+      [
+        "6:3: unknown key in agent `temprature`; expected one of id, version, description, model, system, prompt, pipeline, strategy, tools, temperature, max_tokens, auto_tool_prompt; did you mean `temperature`?",
+      ],
+    ],
     ["no prompt", "agent: {id: a, version: v1, model: m/a}", ["1:1: agent has no prompt; expected `prompt`, or a pipeline of one model step"]],
     ["an empty prompt", 'agent: {id: a, version: v1, model: m/a, prompt: " "}', ["1:49: the prompt is empty"]],
     ["a prompt twice", agent("  pipeline: []\n"), ["6:3: prompt and pipeline; expected one of them"]],
     ["an empty pipeline", "agent: {id: a, version: v1, model: m/a, pipeline: []}", ["1:51: `pipeline` is empty; expected one model step"]],
-    ["a bad placeholder", "agent:\n  id: a\n  version: v1\n  model: m/a\n  prompt: |\n    Look\n    at {{ inputs. }}\n", ["7:18: prompt: expected an expression, found the end"]],
-    ["an unknown name", "agent: {id: a, version: v1, model: m/a, prompt: 'x {{ input.y }} {{ analyze.text }}'}", ["1:55: unknown name in the prompt `input`; expected one of inputs, state; did you mean `inputs`?", "1:69: unknown name in the prompt `analyze`; expected one of inputs, state"]],
-    ["bounds", agent("  temperature: 3\n  max_tokens: 0\n  strategy: {type: react, max_iterations: 0}\n"), [
-      "8:43: max_iterations is 0; expected a whole number from 1 to 1000",
-      "6:16: temperature is 3; expected a number from 0 to 2",
-      "7:15: max_tokens is 0; expected a whole number from 1 to 10000000",
-    ]],
+    [
+      "a bad placeholder",
+      "agent:\n  id: a\n  version: v1\n  model: m/a\n  prompt: |\n    Look\n    at {{ inputs. }}\n",
+      ["7:18: prompt: expected an expression, found the end"],
+    ],
+    [
+      "an unknown name",
+      "agent: {id: a, version: v1, model: m/a, prompt: 'x {{ input.y }} {{ analyze.text }}'}",
+      [
+        "1:55: unknown name in the prompt `input`; expected one of inputs, state; did you mean `inputs`?",
+        "1:69: unknown name in the prompt `analyze`; expected one of inputs, state",
+      ],
+    ],
+    [
+      "bounds",
+      agent("  temperature: 3\n  max_tokens: 0\n  strategy: {type: react, max_iterations: 0}\n"),
+      [
+        "8:43: max_iterations is 0; expected a whole number from 1 to 1000",
+        "6:16: temperature is 3; expected a number from 0 to 2",
+        "7:15: max_tokens is 0; expected a whole number from 1 to 10000000",
+      ],
+    ],
   ])("refuses %s", (_name, text, expected) => {
     const error = failure(text);
     expect(error.code).toBe(ErrorCode.VALIDATION);

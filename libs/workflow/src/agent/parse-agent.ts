@@ -66,7 +66,13 @@ function build(reader: YamlReader, entries: ReadonlyMap<string, YamlEntry>, at: 
   };
 }
 
-function readSpec(reader: YamlReader, entries: ReadonlyMap<string, YamlEntry>, at: number, defaults: AgentDefaults, prompt: ReturnType<typeof readPrompt>): AgentSpec | undefined {
+function readSpec(
+  reader: YamlReader,
+  entries: ReadonlyMap<string, YamlEntry>,
+  at: number,
+  defaults: AgentDefaults,
+  prompt: ReturnType<typeof readPrompt>,
+): AgentSpec | undefined {
   const strategy = readStrategy(reader, entries.get("strategy"));
   const tools = readTools(reader, entries.get("tools"));
   if (strategy === "single" && tools.length > 0) {
@@ -128,6 +134,7 @@ function checkPrompt(reader: YamlReader, prompt: YamlText): void {
   }
   for (const { reference } of templateReferences(template.value)) {
     const root = reference[0];
-    if (root !== undefined && !["inputs", "state"].includes(root.name)) reader.problems.addUnknown(at(root.position), "name in the prompt", root.name, ["inputs", "state"]);
+    if (root !== undefined && !["inputs", "state"].includes(root.name))
+      reader.problems.addUnknown(at(root.position), "name in the prompt", root.name, ["inputs", "state"]);
   }
 }

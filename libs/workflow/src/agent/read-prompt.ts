@@ -28,7 +28,8 @@ function readPipeline(reader: YamlReader, entry: YamlEntry): Prompt | undefined 
     reader.problems.add(startOf(entry.value), "`pipeline` is empty; expected one model step");
     return undefined;
   }
-  if (second !== undefined) reader.problems.addUnsupported(startOf(second), `a pipeline of ${items.length} steps is not supported yet; expected one model step`);
+  if (second !== undefined)
+    reader.problems.addUnsupported(startOf(second), `a pipeline of ${items.length} steps is not supported yet; expected one model step`);
   const step = reader.mapping(first, "a pipeline step");
   if (step === undefined) return undefined;
   reader.checkKeys(step, "a pipeline step", ["id", "type", "prompt", "model", "system"], ["tool", "inputs"]);

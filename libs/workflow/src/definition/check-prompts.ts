@@ -9,9 +9,15 @@ export function checkPrompts(problems: Problems, steps: readonly StepDraft[]): v
     const given = [...inputs.map(({ name }) => name), ...contract.map(({ text }) => text)];
     const prompt = parseTemplate(kind.agent.prompt);
     if (given.length === 0 || !prompt.ok) continue;
-    const read = new Set(templateReferences(prompt.value).flatMap(({ reference: [root, key] }) => (root?.name === "inputs" && key !== undefined ? [key.name] : [])));
+    const read = new Set(
+      templateReferences(prompt.value).flatMap(({ reference: [root, key] }) => (root?.name === "inputs" && key !== undefined ? [key.name] : [])),
+    );
     for (const name of read) {
-      if (!given.includes(name)) problems.add(kind.name.offset, `the prompt of agent ${kind.agent.agentId} reads an ${unknownName(`input`, name, given)} Step ${id.text} does not give it`);
+      if (!given.includes(name))
+        problems.add(
+          kind.name.offset,
+          `the prompt of agent ${kind.agent.agentId} reads an ${unknownName(`input`, name, given)} Step ${id.text} does not give it`,
+        );
     }
   }
 }

@@ -1,4 +1,4 @@
-import { parseStatePath, references, type Reference, templateReferences } from "@forge/domain";
+import { parseStatePath, type Reference, references, templateReferences } from "@forge/domain";
 import type { InputDeclaration } from "@forge/protocol/workflow";
 import type { YamlReader, YamlText } from "../yaml/yaml-reader.ts";
 import type { StepDraft } from "./step-draft.ts";

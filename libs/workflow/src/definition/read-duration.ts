@@ -17,7 +17,10 @@ export function readDurationMs(reader: YamlReader, node: Node, what: string, min
   const scalar = reader.resolve(node);
   const ms = isScalar(scalar) ? durationMs(scalar.value) : undefined;
   if (ms !== undefined && ms >= minMs && ms <= maxMs) return Math.round(ms);
-  reader.problems.add(startOf(node), `${what} is ${ms === undefined ? "no duration" : "out of bounds"}; expected seconds or a text like 30s, from ${shown(minMs)} to ${shown(maxMs)}`);
+  reader.problems.add(
+    startOf(node),
+    `${what} is ${ms === undefined ? "no duration" : "out of bounds"}; expected seconds or a text like 30s, from ${shown(minMs)} to ${shown(maxMs)}`,
+  );
   return undefined;
 }
 

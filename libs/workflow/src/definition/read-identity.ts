@@ -12,7 +12,12 @@ export function readSchemaVersion(reader: YamlReader, entry: YamlEntry | undefin
 }
 
 /** The `id` and `version` of a workflow or agent. */
-export function readIdentity(reader: YamlReader, entries: ReadonlyMap<string, YamlEntry>, what: string, at: number): { readonly id: string; readonly version: string } | undefined {
+export function readIdentity(
+  reader: YamlReader,
+  entries: ReadonlyMap<string, YamlEntry>,
+  what: string,
+  at: number,
+): { readonly id: string; readonly version: string } | undefined {
   const [id, version] = [entries.get("id"), entries.get("version")];
   if (id === undefined) reader.problems.add(at, `${what} has no id`);
   if (version === undefined) reader.problems.add(at, `${what} has no version; expected v1, v2, ...`);
@@ -24,8 +29,10 @@ export function readIdentity(reader: YamlReader, entries: ReadonlyMap<string, Ya
 /** A version, as a text or a number. */
 function readVersion(reader: YamlReader, node: Node, what: string): string | undefined {
   const scalar = reader.resolve(node);
-  const written = isScalar(scalar) && (typeof scalar.value === "string" || typeof scalar.value === "number") ? (scalar.source ?? String(scalar.value)) : undefined;
+  const written =
+    isScalar(scalar) && (typeof scalar.value === "string" || typeof scalar.value === "number") ? (scalar.source ?? String(scalar.value)) : undefined;
   const version = written === undefined ? undefined : normalizeVersion(written);
-  if (version === undefined) reader.problems.add(startOf(node), `${what}${written === undefined ? "" : ` \`${written.slice(0, 40)}\``} is no version; expected v1, v2, ...`);
+  if (version === undefined)
+    reader.problems.add(startOf(node), `${what}${written === undefined ? "" : ` \`${written.slice(0, 40)}\``} is no version; expected v1, v2, ...`);
   return version;
 }

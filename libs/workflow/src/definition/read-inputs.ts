@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type InputDeclaration, InputDeclarationSchema } from "@forge/protocol/workflow";
-import { isSeq, isScalar, type Node } from "yaml";
+import { isScalar, isSeq, type Node } from "yaml";
 import type { YamlEntry, YamlReader } from "../yaml/yaml-reader.ts";
 import { checkKey, NAME_LENGTH_MAX } from "./names.ts";
 

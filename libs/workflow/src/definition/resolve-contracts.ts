@@ -23,17 +23,30 @@ export function resolveContracts(problems: Problems, steps: readonly StepDraft[]
   return resolved;
 }
 
-function resolve(problems: Problems, step: StepDraft, name: YamlText, earlier: readonly string[], inputs: ReadonlySet<string>, all: ReadonlyMap<string, string>): string | undefined {
+function resolve(
+  problems: Problems,
+  step: StepDraft,
+  name: YamlText,
+  earlier: readonly string[],
+  inputs: ReadonlySet<string>,
+  all: ReadonlyMap<string, string>,
+): string | undefined {
   const [producer, other] = earlier;
   if (other !== undefined) {
-    problems.add(name.offset, `input ${name.text} of step ${step.id.text} is written by steps ${earlier.join(" and ")}; expected a mapping, for example \`${name.text}: steps.${other}.${name.text}\``);
+    problems.add(
+      name.offset,
+      `input ${name.text} of step ${step.id.text} is written by steps ${earlier.join(" and ")}; expected a mapping, for example \`${name.text}: steps.${other}.${name.text}\``,
+    );
     return undefined;
   }
   if (producer !== undefined) return `steps.${producer}.${name.text}`;
   if (inputs.has(name.text)) return `inputs.${name.text}`;
   const later = all.get(name.text);
   if (later !== undefined) {
-    problems.add(name.offset, `step ${step.id.text} reads ${name.text} of step ${later}, which comes ${later === step.id.text ? "from itself" : "later"}; expected an input or an output of an earlier step`);
+    problems.add(
+      name.offset,
+      `step ${step.id.text} reads ${name.text} of step ${later}, which comes ${later === step.id.text ? "from itself" : "later"}; expected an input or an output of an earlier step`,
+    );
     return undefined;
   }
   problems.add(name.offset, unknownName(`input of step ${step.id.text}`, name.text, [...inputs, ...all.keys()]));

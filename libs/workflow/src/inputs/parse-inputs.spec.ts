@@ -19,7 +19,9 @@ async function failure(...flags: string[]): Promise<[ErrorCode, string]> {
 describe("parseInputs", () => {
   it("reads texts, files and JSON, exactly as they are", async () => {
     await using files = await projectFiles({ "a.md": "\uFEFFone\r\ntwo\r\n", "日本.txt": "ログイン" });
-    expect(await parseInputs(["a=@a.md", `b=@${files.root}/日本.txt`, "c=x=y", "d=", 'e=json:{"n": [1, null]}', "名前=ok", 'f=json:"@x"'], files.root)).toStrictEqual({
+    expect(
+      await parseInputs(["a=@a.md", `b=@${files.root}/日本.txt`, "c=x=y", "d=", 'e=json:{"n": [1, null]}', "名前=ok", 'f=json:"@x"'], files.root),
+    ).toStrictEqual({
       a: "\uFEFFone\r\ntwo\r\n",
       b: "ログイン",
       c: "x=y",
@@ -37,8 +39,14 @@ describe("parseInputs", () => {
     await writeFile(latin, Buffer.from([0x66, 0xfc, 0x72]));
     const at = (name: string): string => join(files.root, name);
     expect(await failure(`a=@${at("none.md")}`)).toStrictEqual([ErrorCode.NOT_FOUND, `-i a=@${at("none.md")}: there is no file ${at("none.md")}`]);
-    expect(await failure(`a=@${at("huge.txt")}`)).toStrictEqual([ErrorCode.VALIDATION, `-i a=@${at("huge.txt")}: ${at("huge.txt")} is larger than 16777216 bytes`]);
-    expect(await failure(`a=@${at("binary.png")}`)).toStrictEqual([ErrorCode.VALIDATION, `-i a=@${at("binary.png")}: ${at("binary.png")} is a binary file, not text`]);
+    expect(await failure(`a=@${at("huge.txt")}`)).toStrictEqual([
+      ErrorCode.VALIDATION,
+      `-i a=@${at("huge.txt")}: ${at("huge.txt")} is larger than 16777216 bytes`,
+    ]);
+    expect(await failure(`a=@${at("binary.png")}`)).toStrictEqual([
+      ErrorCode.VALIDATION,
+      `-i a=@${at("binary.png")}: ${at("binary.png")} is a binary file, not text`,
+    ]);
     expect(await failure(`a=@${latin}`)).toStrictEqual([ErrorCode.VALIDATION, `-i a=@${latin}: ${latin} is not UTF-8 text; convert it first`]);
     expect(await failure(`a=@${files.root}`)).toStrictEqual([ErrorCode.VALIDATION, `-i a=@${files.root}: ${files.root} is a directory, not a file`]);
     expect((await failure("a=@/dev/zero"))[1]).toBe("-i a=@/dev/zero: /dev/zero is larger than 16777216 bytes");

@@ -7,7 +7,19 @@ const positive = z.number().int().positive();
 
 const policy = z.strictObject({
   /** Tried in order; the first whose tool (a name, or a prefix with `*` at its end) matches decides. */
-  rules: z.array(z.strictObject({ tool: z.string().regex(/^[A-Za-z0-9_.-]*\*?$/, "expected a tool's name, or a prefix with * at its end").min(1).max(128), decision })).max(256).default([]),
+  rules: z
+    .array(
+      z.strictObject({
+        tool: z
+          .string()
+          .regex(/^[A-Za-z0-9_.-]*\*?$/, "expected a tool's name, or a prefix with * at its end")
+          .min(1)
+          .max(128),
+        decision,
+      }),
+    )
+    .max(256)
+    .default([]),
   /** Where no rule matches; absent: reading is allowed, everything else is asked. */
   default: decision.optional(),
   /** How long an approval waits before it expires as denied. */
@@ -37,9 +49,17 @@ export const RuntimeConfigSchema = z.strictObject({
   default_model: z.string().max(256).optional(),
   /** Where a model names no provider. */
   default_llm_provider: z.string().max(128).optional(),
-  llm: z.strictObject({ default_provider: z.string().max(128).optional(), providers: z.record(z.string(), provider).default({}), limits: z.looseObject({}).optional() }).prefault({}),
+  llm: z
+    .strictObject({
+      default_provider: z.string().max(128).optional(),
+      providers: z.record(z.string(), provider).default({}),
+      limits: z.looseObject({}).optional(),
+    })
+    .prefault({}),
   policy: policy.prefault({}),
-  logging: z.strictObject({ level: z.enum(["debug", "info", "warning", "warn", "error"]).default("info"), format: z.enum(["json", "text"]).default("json") }).prefault({}),
+  logging: z
+    .strictObject({ level: z.enum(["debug", "info", "warning", "warn", "error"]).default("info"), format: z.enum(["json", "text"]).default("json") })
+    .prefault({}),
   overwrite_policy: z.enum(["warn", "strict", "allow"]).default("warn"),
   working_memory_max_entries: positive.default(50),
   working_memory_max_scratch_bytes: positive.default(256_000),

@@ -19,7 +19,14 @@ describe("parseConfig", () => {
   it("fills in defaults", () => {
     for (const text of ["", "# nothing\n", "{}"]) {
       expect(parseConfig(text, "runtime.yaml")).toMatchObject({
-        config: { workflows_dir: "workflows", agents_dir: "agents", functions_dir: "functions", tools_dir: "tools", overwrite_policy: "warn", logging: { level: "info" } },
+        config: {
+          workflows_dir: "workflows",
+          agents_dir: "agents",
+          functions_dir: "functions",
+          tools_dir: "tools",
+          overwrite_policy: "warn",
+          logging: { level: "info" },
+        },
         warnings: [],
       });
     }
@@ -40,7 +47,10 @@ policy:
     );
     expect(config.llm.providers["openai"]?.base_url).toBe("http://127.0.0.1:11434/v1");
     const policy = toolPolicy(config);
-    expect(policy.rules.map(({ tool, decision }) => [tool, decision])).toStrictEqual([["tools.search", Decision.ALLOW], ["tools.*", Decision.ASK]]);
+    expect(policy.rules.map(({ tool, decision }) => [tool, decision])).toStrictEqual([
+      ["tools.search", Decision.ALLOW],
+      ["tools.*", Decision.ASK],
+    ]);
     expect(policy.defaultDecision).toBe(Decision.DENY);
     expect(policy.approvalTtl && durationMs(policy.approvalTtl)).toBe(7_200_000);
     expect(toolPolicy(parseConfig("", "runtime.yaml").config).defaultDecision).toBeUndefined();

@@ -75,7 +75,11 @@ describe("resolveWorkflow", () => {
   });
 
   it("shows what is wrong in an agent's file, with the workflow's own problems", async () => {
-    await using files = await projectFiles({ ...FILES, "workflows/x.yaml": `${workflow("x", "v1", "bad")}on_error: stop\n`, "workflows/y.yaml": workflow("y", "v1", "hlper") });
+    await using files = await projectFiles({
+      ...FILES,
+      "workflows/x.yaml": `${workflow("x", "v1", "bad")}on_error: stop\n`,
+      "workflows/y.yaml": workflow("y", "v1", "hlper"),
+    });
     const bad = await failure(resolveWorkflow("x", { directory: files.root }));
     expect(bad.message.split("\n")).toStrictEqual([
       "workflows/x.yaml:3:11: unknown on_error `stop`; expected one of fail_fast, continue",
@@ -96,7 +100,9 @@ describe("resolveWorkflow", () => {
     await using only = await projectFiles({ "workflows/a.yaml": workflow("solo", "v1") });
     expect((await resolveWorkflow(only.root, { directory: "/" })).definition.id).toBe("solo");
     await using several = await projectFiles({ "runtime.yaml": "", "workflows/a.yaml": workflow("a", "v1"), "workflows/b.yaml": workflow("b", "v1") });
-    expect((await failure(resolveWorkflow(".", { directory: several.root }))).message).toContain("has 2 workflows: a, b; name one, or set default_workflow in runtime.yaml");
+    expect((await failure(resolveWorkflow(".", { directory: several.root }))).message).toContain(
+      "has 2 workflows: a, b; name one, or set default_workflow in runtime.yaml",
+    );
     await using none = await projectFiles({ "runtime.yaml": "" });
     expect((await failure(resolveWorkflow(".", { directory: none.root }))).message).toBe(`there is no workflow in ${none.root}/workflows`);
   });

@@ -45,8 +45,13 @@ export async function resolveWorkflow(reference: string, { directory, project }:
     const named = await openProject(path);
     return loadFrom(named, (await findDefaultWorkflow(named)).path);
   }
-  const advice = isPlainId ? "name a file or a directory, or go to a directory with runtime.yaml" : "a reference is a YAML file, a project's directory, an id or id@v1";
-  throw new ForgeError(ErrorCode.NOT_FOUND, `there is no workflow ${reference} at ${path}; ${advice}`, { reason: "WORKFLOW_NOT_FOUND", metadata: { file: path } });
+  const advice = isPlainId
+    ? "name a file or a directory, or go to a directory with runtime.yaml"
+    : "a reference is a YAML file, a project's directory, an id or id@v1";
+  throw new ForgeError(ErrorCode.NOT_FOUND, `there is no workflow ${reference} at ${path}; ${advice}`, {
+    reason: "WORKFLOW_NOT_FOUND",
+    metadata: { file: path },
+  });
 }
 
 /** Loads one workflow file of a project. */

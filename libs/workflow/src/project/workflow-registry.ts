@@ -42,7 +42,9 @@ export async function findWorkflow(project: Project, reference: string): Promise
   if (found === undefined) throw notFound(project, reference, parsed, files, named);
   if (other === undefined) return found;
   const paths = [found, other].map(({ path }) => relative(project.root, path)).join(" and ");
-  throw new ForgeError(ErrorCode.VALIDATION, `${paths} both are workflow ${found.id}@${found.version}; expected one file for each version`, { reason: "WORKFLOW_VALIDATION" });
+  throw new ForgeError(ErrorCode.VALIDATION, `${paths} both are workflow ${found.id}@${found.version}; expected one file for each version`, {
+    reason: "WORKFLOW_VALIDATION",
+  });
 }
 
 /** What a reference to the project itself runs: its `default_workflow`, or its only one. */
@@ -52,12 +54,23 @@ export async function findDefaultWorkflow(project: Project): Promise<WorkflowFil
   const ids = Array.from(new Set((await listWorkflows(project)).map(({ id }) => id)));
   const [only, other] = ids;
   if (only !== undefined && other === undefined) return findWorkflow(project, only);
-  const problem = only === undefined ? `there is no workflow in ${project.workflowsDir}` : `${project.root} has ${ids.length} workflows: ${ids.slice(0, 20).join(", ")}`;
+  const problem =
+    only === undefined ? `there is no workflow in ${project.workflowsDir}` : `${project.root} has ${ids.length} workflows: ${ids.slice(0, 20).join(", ")}`;
   const advice = only === undefined ? "" : "; name one, or set default_workflow in runtime.yaml";
   throw new ForgeError(ErrorCode.NOT_FOUND, `${problem}${advice}`, { reason: REASON, metadata: { file: project.root } });
 }
 
-function notFound(project: Project, written: string, reference: Reference | undefined, files: readonly WorkflowFile[], named: readonly WorkflowFile[]): ForgeError {
-  const known = reference?.version !== undefined && named.length > 0 ? named.map(({ id, version }) => `${id}@${version}`) : Array.from(new Set(files.map(({ id }) => id)));
-  return new ForgeError(ErrorCode.NOT_FOUND, `${unknownName("workflow", written, known)} (looked in ${project.workflowsDir})`, { reason: REASON, metadata: { file: project.workflowsDir } });
+function notFound(
+  project: Project,
+  written: string,
+  reference: Reference | undefined,
+  files: readonly WorkflowFile[],
+  named: readonly WorkflowFile[],
+): ForgeError {
+  const known =
+    reference?.version !== undefined && named.length > 0 ? named.map(({ id, version }) => `${id}@${version}`) : Array.from(new Set(files.map(({ id }) => id)));
+  return new ForgeError(ErrorCode.NOT_FOUND, `${unknownName("workflow", written, known)} (looked in ${project.workflowsDir})`, {
+    reason: REASON,
+    metadata: { file: project.workflowsDir },
+  });
 }

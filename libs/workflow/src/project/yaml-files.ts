@@ -19,7 +19,8 @@ async function collect(directory: string, depth: number, files: string[]): Promi
     const path = join(directory, entry.name);
     if (entry.isDirectory() && depth > 0) await collect(path, depth - 1, files);
     else if (!entry.isDirectory() && /\.ya?ml$/.test(entry.name)) files.push(path);
-    if (files.length > FILES_MAX) throw new ForgeError(ErrorCode.VALIDATION, `more than ${FILES_MAX} YAML files in ${directory}`, { reason: "CONFIG_VALIDATION" });
+    if (files.length > FILES_MAX)
+      throw new ForgeError(ErrorCode.VALIDATION, `more than ${FILES_MAX} YAML files in ${directory}`, { reason: "CONFIG_VALIDATION" });
   }
 }
 

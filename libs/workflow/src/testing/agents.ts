@@ -7,7 +7,12 @@ import type { AgentSource } from "../agent/agent-source.ts";
 export const agents: AgentSource = {
   find: (id, version) => {
     if (id !== "reviewer" || (version ?? "v1") !== "v1") return { kind: "unknown", known: ["reviewer"], unreadable: [] };
-    const agent = create(AgentStepSchema, { agent: create(AgentSpecSchema, { model: "demo/echo", tools: ["tools.file"] }), prompt: "Look at {{ inputs.diff }}", agentId: id, agentVersion: "v1" });
+    const agent = create(AgentStepSchema, {
+      agent: create(AgentSpecSchema, { model: "demo/echo", tools: ["tools.file"] }),
+      prompt: "Look at {{ inputs.diff }}",
+      agentId: id,
+      agentVersion: "v1",
+    });
     return { kind: "found", agent: { agent, warnings: [] } };
   },
 };

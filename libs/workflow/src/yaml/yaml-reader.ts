@@ -165,7 +165,8 @@ export class YamlReader {
     const { value, source } = scalar;
     if (value === null || typeof value === "boolean") return value;
     if (typeof value === "string") return this.#isText(value, offset, what) ? value : undefined;
-    const isExact = typeof value === "number" && Number.isFinite(value) && (Number.isSafeInteger(value) || !/^[-+]?(?:\d+|0x[\da-f]+|0o[0-7]+)$/i.test(source ?? ""));
+    const isExact =
+      typeof value === "number" && Number.isFinite(value) && (Number.isSafeInteger(value) || !/^[-+]?(?:\d+|0x[\da-f]+|0o[0-7]+)$/i.test(source ?? ""));
     if (isExact) return value;
     this.problems.add(offset, `${what} has a number that JSON can't hold exactly; put it in quotes`);
     return undefined;
@@ -179,7 +180,8 @@ export class YamlReader {
 
   #unexpected(written: Node | null, node: Node | null, what: string, expected: string): void {
     if (this.#isExhausted) return;
-    const found = node === null || (isScalar(node) && node.value === null) ? "nothing" : isMap(node) ? "a mapping" : isSeq(node) ? "a list" : scalarName(node as Scalar);
+    const found =
+      node === null || (isScalar(node) && node.value === null) ? "nothing" : isMap(node) ? "a mapping" : isSeq(node) ? "a list" : scalarName(node as Scalar);
     const hint = expected === "a text" && isScalar(node) && node.value !== null ? "; put it in quotes" : "";
     this.problems.add(startOf(written), `${what} is ${found}; expected ${expected}${hint}`);
   }

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Value, ValueSchema } from "@forge/protocol/common";
-import { type OutgoingCommand, type ReportTurnEnd, ReportTurnEndSchema, RejectCommandSchema } from "@forge/protocol/engine";
+import { type OutgoingCommand, RejectCommandSchema, type ReportTurnEnd, ReportTurnEndSchema } from "@forge/protocol/engine";
 import { TurnOutcome, TurnStatus } from "@forge/protocol/session";
 import { RiskLevel, type ToolSpec, ToolSpecSchema } from "@forge/protocol/tool";
 import { FunctionResultSchema, TaskCancelledSchema, TaskFailureSchema, ToolResultSchema } from "@forge/protocol/worker";
@@ -22,7 +22,13 @@ import type { RunState } from "../state.ts";
 
 export const RUN_ID = "00000000-0000-8000-8000-0000000000aa";
 
-export const SEARCH: ToolSpec = create(ToolSpecSchema, { name: "tools.search", description: "Searches.", inputSchemaJson: "{}", idempotent: true, risk: RiskLevel.READ });
+export const SEARCH: ToolSpec = create(ToolSpecSchema, {
+  name: "tools.search",
+  description: "Searches.",
+  inputSchemaJson: "{}",
+  idempotent: true,
+  risk: RiskLevel.READ,
+});
 export const WRITE: ToolSpec = create(ToolSpecSchema, { name: "tools.write", description: "Writes.", inputSchemaJson: "{}", risk: RiskLevel.CHANGE });
 
 export type Step = MessageInitShape<typeof StepDefinitionSchema>;
@@ -119,7 +125,14 @@ export function reportedLate(key: string): TaskReportedLate {
 }
 
 export function turnReport(sessionId: string, options: Omit<MessageInitShape<typeof ReportTurnEndSchema>, "$typeName"> = {}): ReportTurnEnd {
-  return create(ReportTurnEndSchema, { sessionId, turnId: "turn", status: TurnStatus.COMPLETED, outcome: TurnOutcome.TASK_COMPLETED, text: json("Done."), ...options });
+  return create(ReportTurnEndSchema, {
+    sessionId,
+    turnId: "turn",
+    status: TurnStatus.COMPLETED,
+    outcome: TurnOutcome.TASK_COMPLETED,
+    text: json("Done."),
+    ...options,
+  });
 }
 
 export function rejected(commandId: string): RunCommand {

@@ -63,7 +63,9 @@ export function describeListings(suite: Suite): void {
       const approvals = [randomBytes(50), Buffer.alloc(0), Buffer.from([0, 92, 34, 255])];
       await mustAppend(
         store,
-        ...ids.map((streamId, index) => anAppend({ namespace, streamId, kind: "session", expectedSeq: 0, listing: aListing({ approvals: approvals.slice(index) }) })),
+        ...ids.map((streamId, index) =>
+          anAppend({ namespace, streamId, kind: "session", expectedSeq: 0, listing: aListing({ approvals: approvals.slice(index) }) }),
+        ),
         anAppend({ namespace, streamId: newStreamId(), expectedSeq: 0, listing: aListing() }),
       );
       const first = await store.pendingApprovals(namespace, { limit: 2 });
@@ -81,9 +83,19 @@ export function describeListings(suite: Suite): void {
     it("pages through the streams whose status is not final", async () => {
       const { store } = suite;
       const namespace = newNamespace();
-      const statuses = ["RUN_STATUS_RUNNING", "RUN_STATUS_CANCELLING", "SESSION_STATUS_ACTIVE", "RUN_STATUS_COMPLETED", "RUN_STATUS_FAILED", "SESSION_STATUS_CLOSED"];
+      const statuses = [
+        "RUN_STATUS_RUNNING",
+        "RUN_STATUS_CANCELLING",
+        "SESSION_STATUS_ACTIVE",
+        "RUN_STATUS_COMPLETED",
+        "RUN_STATUS_FAILED",
+        "SESSION_STATUS_CLOSED",
+      ];
       const ids = statuses.map(newStreamId);
-      await mustAppend(store, ...ids.map((streamId, index) => anAppend({ namespace, streamId, expectedSeq: 0, listing: aListing({ status: statuses[index] as string }) })));
+      await mustAppend(
+        store,
+        ...ids.map((streamId, index) => anAppend({ namespace, streamId, expectedSeq: 0, listing: aListing({ status: statuses[index] as string }) })),
+      );
 
       const open: string[] = [];
       let after: { namespace: string; streamId: string } | undefined;

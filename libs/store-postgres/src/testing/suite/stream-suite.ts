@@ -104,7 +104,9 @@ export function describeStreams(suite: Suite): void {
       expect(Buffer.from(found?.content ?? []).equals(content)).toBe(true);
       expect(await store.getArtifact(newNamespace(), sha256)).toBeUndefined();
       await expect(store.putArtifact(namespace, "0".repeat(64), "text/plain", content)).rejects.toMatchObject({ code: ErrorCode.VALIDATION });
-      await expect(store.putArtifact(namespace, sha256, "text/plain", Buffer.alloc(16 * 1024 * 1024 + 1))).rejects.toMatchObject({ code: ErrorCode.VALIDATION });
+      await expect(store.putArtifact(namespace, sha256, "text/plain", Buffer.alloc(16 * 1024 * 1024 + 1))).rejects.toMatchObject({
+        code: ErrorCode.VALIDATION,
+      });
 
       await pool.query("update forge.artifact set content = 'other' where ns = $1", [namespace]);
       await expect(store.getArtifact(namespace, sha256)).rejects.toMatchObject({ code: ErrorCode.STORAGE_ERROR, reason: "ARTIFACT_DAMAGED" });

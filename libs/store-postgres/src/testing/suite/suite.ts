@@ -2,7 +2,7 @@ import type { Store } from "@forge/engine/ports";
 import pg from "pg";
 import { afterAll, beforeAll, expect } from "vitest";
 import { createPostgresStore } from "../../create-postgres-store.ts";
-import { clientConfig } from "../../database.ts";
+import { clientConfig, type PostgresConnection } from "../../database.ts";
 import { migrate } from "../../migrate.ts";
 import type { TestDatabase } from "../database.ts";
 
@@ -13,6 +13,7 @@ export interface Suite {
   readonly other: Store;
   /** The database itself, to see or to disturb what the port does not show. */
   readonly pool: pg.Pool;
+  readonly connection: PostgresConnection;
 }
 
 /** Opens a migrated database with two stores for the tests of the describe block that calls it. */
@@ -31,7 +32,7 @@ export function useSuite(open: () => Promise<TestDatabase>): Suite {
     const [store, other] = [await createPostgresStore(database.connection), await createPostgresStore(database.connection)];
     cleanup.defer(async () => await store.close());
     cleanup.defer(async () => await other.close());
-    suite = { store, other, pool };
+    suite = { store, other, pool, connection: database.connection };
   });
   afterAll(async () => await cleanup.disposeAsync());
 
@@ -48,6 +49,9 @@ export function useSuite(open: () => Promise<TestDatabase>): Suite {
     },
     get pool() {
       return opened().pool;
+    },
+    get connection() {
+      return opened().connection;
     },
   };
 }

@@ -32,11 +32,27 @@ export function describeTaskAppends(suite: Suite): void {
         }),
       );
       const [born, waiting, timer] = await store.tasksOf(namespace, streamId);
-      expect(born).toMatchObject({ streamKind: "session", kind: "work", route: "default tool:echo", epoch: 1, owner: "worker-1", needsStart: true, idempotent: false });
+      expect(born).toMatchObject({
+        streamKind: "session",
+        kind: "work",
+        route: "default tool:echo",
+        epoch: 1,
+        owner: "worker-1",
+        needsStart: true,
+        idempotent: false,
+      });
       expect(Buffer.from(born?.token ?? []).equals(token)).toBe(true);
       expect(Buffer.from(born?.bytes ?? []).toString()).toBe("task a-born");
       expect((born?.leaseUntilMs ?? 0) - (born?.dueAtMs ?? 0)).toBe(60_000);
-      expect(waiting).toMatchObject({ epoch: 0, owner: undefined, token: undefined, leaseUntilMs: undefined, started: false, needsStart: false, idempotent: true });
+      expect(waiting).toMatchObject({
+        epoch: 0,
+        owner: undefined,
+        token: undefined,
+        leaseUntilMs: undefined,
+        started: false,
+        needsStart: false,
+        idempotent: true,
+      });
       expect(timer).toMatchObject({ kind: "timer", dueAtMs });
     });
 
@@ -104,7 +120,15 @@ export function describeTaskAppends(suite: Suite): void {
 
       const stale = anAppend({ namespace, streamId: target, expectedSeq: 0, requires: [{ ...proof, epoch: 9 }], settles: [proof] });
       expect(await store.append([stale])).toEqual([{ outcome: "fenced" }]);
-      const delivery = anAppend({ namespace, streamId: target, kind: "session", expectedSeq: 0, requires: [proof], settles: [proof], commands: [aCommand(1, "derived")] });
+      const delivery = anAppend({
+        namespace,
+        streamId: target,
+        kind: "session",
+        expectedSeq: 0,
+        requires: [proof],
+        settles: [proof],
+        commands: [aCommand(1, "derived")],
+      });
       const outcomes = (await Promise.all([store.append([delivery]), other.append([delivery])])).map(([outcome]) => outcome?.outcome);
       expect(outcomes.filter((outcome) => outcome === "ok")).toHaveLength(1);
       expect(await store.tasksOf(namespace, source)).toEqual([]);

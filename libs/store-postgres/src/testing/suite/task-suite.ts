@@ -136,7 +136,12 @@ export function describeTasks(suite: Suite): void {
         await mustAppend(store, anAppend({ namespace, streamId: target, expectedSeq: seq++, requires: [proof], settles: [proof] }));
       };
       const first = await take();
-      expect(first.map(({ streamId, key }) => [streamId, key]).toSorted()).toEqual([[a, "1"], [b, "9"]].toSorted());
+      expect(first.map(({ streamId, key }) => [streamId, key]).toSorted()).toEqual(
+        [
+          [a, "1"],
+          [b, "9"],
+        ].toSorted(),
+      );
       // The first is leased, not yet delivered: the second stays.
       expect(await take(other)).toEqual([]);
       await deliver(first.find(({ key }) => key === "1"));
@@ -206,7 +211,12 @@ export function describeTasks(suite: Suite): void {
       const namespace = newNamespace();
       const [gone, stays] = [`gone-${namespace}`, `stays-${namespace}`];
       const lease = { owner: gone, token: randomBytes(16), ttlMs: 60_000 };
-      const streamId = await streamWith(namespace, aTask({ key: "a", lease }), aTask({ key: "b", lease }), aTask({ key: "c", lease: { ...lease, owner: stays } }));
+      const streamId = await streamWith(
+        namespace,
+        aTask({ key: "a", lease }),
+        aTask({ key: "b", lease }),
+        aTask({ key: "c", lease: { ...lease, owner: stays } }),
+      );
       await start(namespace, (await store.tasksOf(namespace, streamId))[1]);
 
       const holder = await pool.connect();
@@ -234,7 +244,10 @@ export function describeTasks(suite: Suite): void {
       await streamWith(namespace, aTask({ key: "timer", kind: "timer", route: "timer" }));
       expect(await store.hasWork()).toBe(false);
       for (const kind of ["work", "command"] as const) {
-        const streamId = await streamWith(namespace, aTask({ key: "t", kind, dueAtMs: Date.now() + 60_000, lease: { owner: "w", token: randomBytes(16), ttlMs: 60_000 } }));
+        const streamId = await streamWith(
+          namespace,
+          aTask({ key: "t", kind, dueAtMs: Date.now() + 60_000, lease: { owner: "w", token: randomBytes(16), ttlMs: 60_000 } }),
+        );
         expect(await store.hasWork()).toBe(true);
         await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 1, removeTasks: ["t"] }));
         expect(await store.hasWork()).toBe(false);

@@ -61,7 +61,8 @@ export function describeWakeups(suite: Suite): void {
     it("go on after both connections are lost, and whoever listened is told", async () => {
       const { store, pool } = suite;
       await listening(async (heard, reconnects) => {
-        const kill = "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and (query like 'listen%' or query like '%pg_notify%')";
+        const kill =
+          "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and (query like 'listen%' or query like '%pg_notify%')";
         store.wake([{ namespace: newNamespace(), streamId: newStreamId(), seq: 1, routes: [] }]);
         await expect.poll(() => heard.length, POLL).toBe(1);
         await pool.query(kill);
