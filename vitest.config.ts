@@ -10,7 +10,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["{libs,apps,tools}/**/*.spec.ts"],
+          include: ["{libs,apps,tools}/**/*.spec.ts", "examples/*/*.spec.ts"],
           exclude: ["**/*.int.spec.ts", ...NOT_OURS],
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ErrorCodeSchema } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
+import { parseAgent, parseWorkflow } from "@forge/workflow";
 import { glob } from "tinyglobby";
 import { expect, it } from "vitest";
 
@@ -67,4 +68,14 @@ it("lists every error code, and no other", async () => {
 it("lists every decision in the index of decisions", async () => {
   const pages = await glob("docs/adr/*.md", { cwd: ROOT, ignore: ["docs/adr/README.md"] });
   expect(linksOf("docs/adr/README.md", await read("docs/adr/README.md")).toSorted()).toEqual(pages.toSorted());
+});
+
+it("has a workflow and an agent in its guide that are right", async () => {
+  const blocks = Array.from((await read("docs/guides/write-a-workflow.md")).matchAll(/```yaml\n(.*?)```/gs), (match) => match[1] ?? "");
+  const [workflow = "", agentText = ""] = blocks;
+  const agent = parseAgent(agentText, { file: "editor.yaml", model: undefined, provider: undefined });
+  expect(agent.warnings).toEqual([]);
+  const { definition, warnings } = parseWorkflow(workflow, { file: "greet.yaml", agents: { find: () => ({ kind: "found", agent }) } });
+  expect(warnings).toEqual([]);
+  expect(definition.steps.map(({ id }) => id)).toEqual(["greeting", "soften", "save"]);
 });

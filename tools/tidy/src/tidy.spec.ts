@@ -109,12 +109,13 @@ describe("deepImports", () => {
       { "libs/core": CORE, "libs/protocol": PROTOCOL },
       {
         "libs/core/src/a.ts": 'import "@forge/protocol/src/gen/x.ts";\nimport "@forge/protocol/common";',
-        "libs/core/src/b.ts": 'import "../../protocol/src/ids.ts";\nimport "../src/a.ts";',
+        "libs/core/src/b.ts": 'import "../../protocol/src/ids.ts";\nimport "../src/a.ts";\nimport "/home/me/x.ts";',
       },
     );
     expect(places(deepImports(repository))).toEqual([
       "libs/core/src/a.ts:1: @forge/protocol/src/gen/x.ts is not among what its package exports",
       "libs/core/src/b.ts:1: ../../protocol/src/ids.ts leaves @forge/core; import the package instead",
+      "libs/core/src/b.ts:3: /home/me/x.ts is a path of one machine",
     ]);
   });
 });

@@ -5,8 +5,8 @@ import { Decision } from "@forge/protocol/tool";
 import { ToolResultSchema } from "@forge/protocol/worker";
 import { describe, expect, it } from "vitest";
 import {
-  abandonTurn,
   ALLOW_ALL,
+  abandonTurn,
   answerWith,
   callPart,
   cancelTurn,
@@ -21,9 +21,9 @@ import {
   runTool,
   SEARCH,
   type SessionStream,
+  SHELL,
   sessionInTurn,
   settled,
-  SHELL,
   started,
   startTurn,
   textPart,
@@ -83,7 +83,12 @@ describe("the conversation", () => {
     const stream = sessionInTurn();
     answerWith(stream, [callPart(READ.name)]);
     const artifact = { sha256: "a".repeat(64), size: 70_000n, mediaType: "application/json", preview: '{"lines":[' };
-    stream.must(settled(toolTask(stream, READ.name), { case: "tool", value: create(ToolResultSchema, { output: { kind: { case: "artifact", value: { $typeName: "forge.common.v1.ArtifactRef", ...artifact } } } }) }));
+    stream.must(
+      settled(toolTask(stream, READ.name), {
+        case: "tool",
+        value: create(ToolResultSchema, { output: { kind: { case: "artifact", value: { $typeName: "forge.common.v1.ArtifactRef", ...artifact } } } }),
+      }),
+    );
     const [result] = foldConversation(stream.events).at(-1)?.parts ?? [];
     expect(result?.kind.value).toMatchObject({ artifact, isError: false, output: expect.stringContaining('{"lines":[\n[the beginning of 70000 bytes') });
   });
@@ -98,7 +103,11 @@ describe("a call that did not complete", () => {
 
   it.each<[string, (stream: SessionStream) => void, string]>([
     ["failed", (stream) => stream.must(settled(toolTask(stream, WRITE.name), failure())), "The call failed: Too many requests. (RATE_LIMIT)"],
-    ["was cancelled", (stream) => stream.must(settled(toolTask(stream, WRITE.name), { case: "cancelled", value: { $typeName: "forge.worker.v1.TaskCancelled" } })), "The call was cancelled: "],
+    [
+      "was cancelled",
+      (stream) => stream.must(settled(toolTask(stream, WRITE.name), { case: "cancelled", value: { $typeName: "forge.worker.v1.TaskCancelled" } })),
+      "The call was cancelled: ",
+    ],
     [
       "is unknown",
       (stream) => {
@@ -158,7 +167,10 @@ describe("what is left out", () => {
     const ephemeral = (turnId: string, text: string) =>
       create(EventSchema, {
         turnId,
-        payload: { case: "messageAdded", value: create(MessageAddedSchema, { message: create(MessageSchema, { role: Role.USER, parts: [textPart(text)], ephemeral: true }) }) },
+        payload: {
+          case: "messageAdded",
+          value: create(MessageAddedSchema, { message: create(MessageSchema, { role: Role.USER, parts: [textPart(text)], ephemeral: true }) }),
+        },
       });
     const events = [ephemeral("t1", "one"), ephemeral("t2", "two")];
     expect(lines(foldConversation(events, { turnId: "t2" }))).toEqual(["user: two"]);

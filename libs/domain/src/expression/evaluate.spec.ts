@@ -187,6 +187,17 @@ describe("evaluate", () => {
     expect(fail("x == y", { x: deep, y: structuredClone(deep) }).message).toBe("values nested deeper than 200 can't be compared");
   });
 
+  it("ends where a search of texts would take hours, and lets ordinary ones through", () => {
+    const text = "a".repeat(1_000_000);
+    const part = `${"a".repeat(200_000)}b${"a".repeat(200_000)}`;
+    for (const search of ["y in x", "x.find(y)", "x.count(y)", "x.replace(y, '')", "x.split(y)"]) {
+      expect(fail(search, { x: text, y: part }).message).toBe("the expression does too much work");
+    }
+    expect(run("x.count('aa')", { x: text })).toBe(500_000);
+    expect(run("len(x.replace('a', '$&'))", { x: text.slice(0, 100_000) })).toBe(200_000);
+    expect(run("y in x", { x: `${text}needle`, y: "needle" })).toBe(true);
+  });
+
   it("gives a condition Python's truth", () => {
     const truth = (text: string): unknown => {
       const parsed = parseExpression(text);

@@ -7,7 +7,7 @@ export const EXPRESSION_NODES_MAX = 500;
 /** How deep the tree may be; well inside every stack. */
 export const EXPRESSION_DEPTH_MAX = 50;
 
-/** Units of work of one evaluation: a node, a compared element, or 32 characters of a string that is read or made. About 50 ms at most. */
+/** Units of work of one evaluation: a node, a compared element, or 32 characters of a string that is read or made. A second or two at worst. */
 export const EVALUATION_STEPS_MAX = 1_000_000;
 
 /** Characters of a string that an expression makes; what the state already holds may be longer. */

@@ -6,9 +6,13 @@ export function isReservedName(name: string): boolean {
   return RESERVED.has(name);
 }
 
-/** The value of an object's own data property; accessors and what is inherited count as absent. */
+/** The value of an object's own data property; reserved names, accessors and what is inherited count as absent. */
 export function ownValue(object: object, key: string): { readonly value: unknown } | undefined {
-  if (isReservedName(key)) return undefined;
+  return isReservedName(key) ? undefined : ownData(object, key);
+}
+
+/** Like `ownValue`, for looking whether a key is there and comparing it: data may have keys that nobody may follow. */
+export function ownData(object: object, key: string): { readonly value: unknown } | undefined {
   const descriptor = Object.getOwnPropertyDescriptor(object, key);
   return descriptor !== undefined && "value" in descriptor ? { value: descriptor.value as unknown } : undefined;
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { ArithmeticOperator, ComparisonOperator } from "./expression.ts";
 import { MADE_LIST_LENGTH_MAX, MADE_TEXT_LENGTH_MAX, VALUE_DEPTH_MAX } from "./limits.ts";
-import { ownValue } from "./names.ts";
+import { ownData } from "./names.ts";
 import { asInteger, asNumber, checkJson, isMapping, typeName } from "./values.ts";
 import type { Work } from "./work.ts";
 
@@ -49,7 +49,7 @@ function isEqual(left: JsonValue, right: JsonValue, work: Work, depth = 0): bool
     work.spend(keys.length);
     if (keys.length !== Object.keys(right).length) return false;
     return keys.every((key) => {
-      const [mine, theirs] = [ownValue(left, key), ownValue(right, key)];
+      const [mine, theirs] = [ownData(left, key), ownData(right, key)];
       if (mine === undefined || theirs === undefined) return false;
       return isEqual(checkJson(mine.value, `\`${key}\``, work), checkJson(theirs.value, `\`${key}\``, work), work, depth + 1);
     });
@@ -94,11 +94,11 @@ function orderTexts(left: string, right: string): number {
 function contains(container: JsonValue, item: JsonValue, work: Work): boolean {
   if (typeof container === "string") {
     if (typeof item !== "string") work.fail(`\`in\` a string needs a string, not ${typeName(item)}`);
-    work.spendText(container.length);
+    work.spendSearch(container, item);
     return container.includes(item);
   }
   if (Array.isArray(container)) return container.some((entry) => isEqual(entry, item, work));
-  if (isMapping(container)) return typeof item === "string" && ownValue(container, item) !== undefined;
+  if (isMapping(container)) return typeof item === "string" && ownData(container, item) !== undefined;
   return work.fail(`\`in\` needs a string, list or mapping, not ${typeName(container)}`);
 }
 

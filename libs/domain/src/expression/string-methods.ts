@@ -55,12 +55,14 @@ export function callMethod(text: string, name: MethodName, values: readonly Json
       return replace(text, asText(first, work), asText(second, work), third === undefined ? -1 : asInteger(third, "the number of replacements", work), work);
     case "find": {
       const from = second === undefined ? 0 : unitOffset(text, asInteger(second, "the start", work));
-      const unit = text.indexOf(asText(first, work), from);
+      const part = asText(first, work);
+      work.spendSearch(text, part);
+      const unit = text.indexOf(part, from);
       return unit < 0 ? -1 : codePointCount(text.slice(0, unit));
     }
     case "count": {
       const part = asText(first, work);
-      return part === "" ? codePointCount(text) + 1 : pieces(text, part, -1, work).length - 1;
+      return part === "" ? codePointCount(text) + 1 : countOf(text, part, work);
     }
   }
 }
@@ -99,8 +101,20 @@ function strip(text: string, characters: JsonValue | undefined, atStart: boolean
   return text.slice(start, end);
 }
 
+/** How often a text stands in another, without overlaps. */
+function countOf(text: string, part: string, work: Work): number {
+  work.spendSearch(text, part);
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
+    work.spend(1);
+    count++;
+  }
+  return count;
+}
+
 /** Splits at a separator, at most `limit` times; negative: always. */
 function pieces(text: string, separator: string, limit: number, work: Work): string[] {
+  work.spendSearch(text, separator);
   const parts: string[] = [];
   let from = 0;
   for (;;) {
@@ -149,7 +163,9 @@ function join(separator: string, values: JsonValue, work: Work): string {
 
 function replace(text: string, old: string, replacement: string, limit: number, work: Work): string {
   if (old === "") work.fail("an empty text to replace");
-  const parts = pieces(text, old, limit, work);
-  checkTextLength(text.length + (parts.length - 1) * (replacement.length - old.length), work);
-  return parts.join(replacement);
+  const count = countOf(text, old, work);
+  const times = limit < 0 ? count : Math.min(limit, count);
+  checkTextLength(text.length + times * (replacement.length - old.length), work);
+  // A function, so that `$&` in the replacement stays what it is.
+  return times === count ? text.replaceAll(old, () => replacement) : pieces(text, old, times, work).join(replacement);
 }

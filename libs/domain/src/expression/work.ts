@@ -18,6 +18,12 @@ export class Work {
     this.spend(1 + Math.ceil(length / 32));
   }
 
+  /** Counts looking for one text in another: the worst case compares all of `wanted` at each place, and that is what hostile texts bring about. */
+  spendSearch(text: string, wanted: string): void {
+    const places = Math.max(0, text.length - wanted.length) + 1;
+    this.spend(1 + Math.ceil(text.length / 32) + Math.ceil((places * wanted.length) / 4096));
+  }
+
   fail(message: string): never {
     throw new TextFailure(message, this.position);
   }

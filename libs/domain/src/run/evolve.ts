@@ -1,7 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Event, RunCreated, StepAttemptFailed, StepStarted, ToolRequested } from "@forge/protocol/event";
 import { RunStatus } from "@forge/protocol/workflow";
-import { inlineBytes } from "./json.ts";
+import { artifactOf, inlineBytes } from "./json.ts";
 import { stepTaskKey } from "./keys.ts";
 import { ENDED_CALLS_MAX } from "./limits.ts";
 import { type CurrentStep, positionOf, type RunState, type StepMemory, stepAt } from "./state.ts";
@@ -97,6 +97,7 @@ function created(payload: RunCreated, event: Event): RunState {
     startedBy: event.principal?.id ?? "",
     steps: definition.steps.map(() => NEVER_EXECUTED),
     outputBytes: 0,
+    artifactOutputCount: 0,
     executionCount: 0,
     lastPosition: -1,
     current: undefined,
@@ -108,7 +109,7 @@ function created(payload: RunCreated, event: Event): RunState {
 
 /** What only a run that goes on needs is let go, so that ended runs are cheap to keep in memory. */
 function ended(state: RunState, status: RunStatus): RunState {
-  return { ...state, status, definition: undefined, inputs: undefined, steps: [], outputBytes: 0, current: undefined };
+  return { ...state, status, definition: undefined, inputs: undefined, steps: [], outputBytes: 0, artifactOutputCount: 0, current: undefined };
 }
 
 function withCurrent(state: RunState, change: (current: CurrentStep) => CurrentStep): RunState {
@@ -171,8 +172,13 @@ function stepEnded(state: RunState, output: StepMemory["output"]): RunState {
     ...state,
     steps: state.steps.with(position, { ...memory, output }),
     outputBytes: state.outputBytes - inlineBytes(memory.output) + inlineBytes(output),
+    artifactOutputCount: state.artifactOutputCount - artifactCount(memory.output) + artifactCount(output),
     current: undefined,
   };
+}
+
+function artifactCount(output: StepMemory["output"]): number {
+  return artifactOf(output) === undefined ? 0 : 1;
 }
 
 function toolRequested(state: RunState, payload: ToolRequested, event: Event): RunState {

@@ -2,7 +2,7 @@ import type { CurrentStep } from "./state.ts";
 
 /** The key of an attempt's task. */
 export function stepTaskKey(current: Pick<CurrentStep, "executionIndex" | "attempt">): string {
-  return `step:${current.executionIndex}`;
+  return `step:${current.executionIndex}:${current.attempt}`;
 }
 
 /** The key of the timer that an agent step's next attempt waits for. */

@@ -29,14 +29,15 @@ export function needs(state: RunState, command: RunCommand): readonly string[] {
 
 /** What may be read once the current attempt has ended with this output. */
 function needsAtEnd(state: RunState, output: Value | undefined): readonly string[] {
-  const { current, definition } = state;
-  if (current === undefined || definition === undefined) return [];
-  const outputs = state.steps.map((memory, position) => (position === current.position && output !== undefined ? output : memory.output));
-  const fresh = stepAt(state, current.position).outputs.length > 0 ? [output] : [];
-  if (artifactOf(state.inputs) === undefined && outputs.every((value) => artifactOf(value) === undefined)) return hashes(fresh);
+  const { current } = state;
+  if (current === undefined) return [];
+  const own = stepAt(state, current.position).outputs.length > 0 ? [output] : [];
+  if (state.artifactOutputCount === 0 && artifactOf(output) === undefined && artifactOf(state.inputs) === undefined) return [];
   const reads = readsAtEnd(state, current);
-  const read = reads.steps === "all" ? outputs : [...reads.steps].map((id) => outputs[positionOf(state, id) ?? -1]);
-  return hashes([...fresh, ...read, reads.inputs ? state.inputs : undefined]);
+  const outputAt = (position: number | undefined): Value | undefined =>
+    position === current.position && output !== undefined ? output : state.steps[position ?? -1]?.output;
+  const read = reads.steps === "all" ? state.steps.map((_, position) => outputAt(position)) : Array.from(reads.steps, (id) => outputAt(positionOf(state, id)));
+  return hashes([...own, ...read, reads.inputs ? state.inputs : undefined]);
 }
 
 function readsAtEnd(state: RunState, current: CurrentStep): Reads {

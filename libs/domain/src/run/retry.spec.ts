@@ -64,4 +64,12 @@ describe("a step with a retry policy", () => {
     expect(run.must(cancelRun()).cases).toEqual(["runCancelRequested", "runCancelled"]);
     expect(run.outstanding()).toEqual([]);
   });
+
+  it("waits for an attempt whose time has come, for somebody may have it", () => {
+    const run = runOf(definition);
+    run.must(taskFailed(run.key));
+    run.nowMs += 1_000;
+    expect(run.must(cancelRun()).cases).toEqual(["runCancelRequested"]);
+    expect(run.task).toMatchObject({ key: "step:0:2", cancelRequested: true });
+  });
 });

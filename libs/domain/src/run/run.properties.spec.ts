@@ -97,9 +97,10 @@ function newRun(): RunStream {
   return new RunStream({ tools: [SEARCH, WRITE], artifacts: { [STORED]: '{"v":1}' } });
 }
 
+/** As after a restart: the state comes from a snapshot of the folded events. */
 function resume(events: readonly Event[], nowMs: number): RunStream {
   const run = newRun();
-  run.state = events.reduce(runDecider.evolve, runDecider.initial());
+  run.state = structuredClone(events.reduce(runDecider.evolve, runDecider.initial()));
   run.events.push(...events);
   run.seq = events.length;
   run.nowMs = nowMs;
@@ -111,6 +112,9 @@ function checkHistory(run: RunStream): void {
   const ends = events.flatMap((event, index) => (ENDS.has(event.payload.case ?? "") ? [index] : []));
   expect(ends).toHaveLength(1);
   expect(events.slice((ends[0] as number) + 1).filter((event) => event.payload.case !== "toolReportedLate")).toEqual([]);
+
+  const cancelRequested = events.findIndex((event) => event.payload.case === "runCancelRequested");
+  if (cancelRequested >= 0) expect(events.slice(cancelRequested).filter((event) => event.payload.case === "stepStarted")).toEqual([]);
 
   const executions = new Map<number, number>();
   const calls = new Map<string, number>();

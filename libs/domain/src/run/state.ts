@@ -27,6 +27,8 @@ export interface RunState {
   readonly steps: readonly StepMemory[];
   /** Bytes of all inline outputs in `steps`. */
   readonly outputBytes: number;
+  /** Outputs in `steps` that are artifacts. */
+  readonly artifactOutputCount: number;
   /** Executions begun so far, which is the next execution's index. */
   readonly executionCount: number;
   /** Position of the step that was executed last; -1 before the first. */
@@ -100,6 +102,7 @@ export function initialRunState(): RunState {
     startedBy: "",
     steps: [],
     outputBytes: 0,
+    artifactOutputCount: 0,
     executionCount: 0,
     lastPosition: -1,
     current: undefined,

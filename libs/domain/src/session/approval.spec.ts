@@ -2,7 +2,20 @@ import { ErrorCode } from "@forge/protocol/common";
 import { TurnStatus } from "@forge/protocol/session";
 import { Decision } from "@forge/protocol/tool";
 import { describe, expect, it } from "vitest";
-import { answerWith, callPart, cancelTurn, fired, pendingApprovals, READ, resolve, runTool, sessionInTurn, SHELL, turnIdOf, WRITE } from "../testing/session-fixture.ts";
+import {
+  answerWith,
+  callPart,
+  cancelTurn,
+  fired,
+  pendingApprovals,
+  READ,
+  resolve,
+  runTool,
+  SHELL,
+  sessionInTurn,
+  turnIdOf,
+  WRITE,
+} from "../testing/session-fixture.ts";
 import { turnStatus } from "./state.ts";
 
 function asking(...names: string[]) {
@@ -32,7 +45,10 @@ describe("an approval", () => {
     const { stream, approvals } = asking(WRITE.name);
     const { events, cases } = stream.must(resolve(approvals[0] ?? "", Decision.ALLOW, "Go on."), "anna");
     expect(cases).toEqual(["approvalResolved"]);
-    expect(events[0]?.payload.value).toMatchObject({ comment: "Go on.", decision: { decision: Decision.ALLOW, decidedBy: "anna", source: `approval:${approvals[0]}` } });
+    expect(events[0]?.payload.value).toMatchObject({
+      comment: "Go on.",
+      decision: { decision: Decision.ALLOW, decidedBy: "anna", source: `approval:${approvals[0]}` },
+    });
     expect(stream.work()[0]?.task.kind.value).toMatchObject({ tool: WRITE.name, decision: { decidedBy: "anna", tool: WRITE.name } });
     expect(stream.timers()).toEqual([`turn:${turnIdOf(stream)}`]);
     expect(runTool(stream, WRITE.name).cases).toEqual(["toolCompleted", "modelRequested"]);

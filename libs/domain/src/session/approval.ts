@@ -1,5 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { ApprovalExpiredSchema, ApprovalResolvedSchema, type ResolveApprovalRequest, ResolveApprovalResponseSchema, ToolDeniedSchema } from "@forge/protocol/event";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  ApprovalExpiredSchema,
+  ApprovalResolvedSchema,
+  type ResolveApprovalRequest,
+  ResolveApprovalResponseSchema,
+  ToolDeniedSchema,
+} from "@forge/protocol/event";
 import { SessionStatus } from "@forge/protocol/session";
 import { type CapabilityDecision, CapabilityDecisionSchema, Decision, DecisionSchema } from "@forge/protocol/tool";
 import type { Rejected } from "../decider.ts";
@@ -26,14 +33,19 @@ export function resolveApproval(recorder: SessionRecorder, request: ResolveAppro
   const turn = activeTurn(state);
   const call = turn?.toolCalls.find((open) => open.approval?.approvalId === approvalId);
   if (turn === undefined || call === undefined) {
-    return notFound("APPROVAL_NOT_FOUND", `No approval ${approvalId} waits in session ${context.streamId}. List those that wait with ListPendingApprovals.`, approvalId);
+    return notFound(
+      "APPROVAL_NOT_FOUND",
+      `No approval ${approvalId} waits in session ${context.streamId}. List those that wait with ListPendingApprovals.`,
+      approvalId,
+    );
   }
-  // What was granted holds as long as the turn, not as long as the question was open.
   const decision = create(CapabilityDecisionSchema, {
     ...bindingOf(call),
     decision: request.decision,
     source: `approval:${approvalId}`,
     decidedBy: context.principal,
+    // What was granted holds as long as the turn, not as long as the question was open.
+    expiresAt: timestampFromMs(turn.deadlineAtMs),
   });
   const ids = { turnId: turn.turnId, toolCallId: call.toolCallId };
   recorder.record({ ...ids, payload: { case: "approvalResolved", value: create(ApprovalResolvedSchema, { approvalId, decision, comment }) }, sensitive: true });
@@ -53,13 +65,14 @@ export function expireApproval(recorder: SessionRecorder, turn: TurnState, call:
     decision: Decision.DENY,
     source: `approval:${approvalId}`,
     decidedBy: "expiry",
+    expiresAt: call.decision.expiresAt,
   });
   const reason = "Nobody approved the call in time.";
   recorder.record({ ...ids, payload: { case: "toolDenied", value: create(ToolDeniedSchema, { decision, reason }) }, sensitive: true });
 }
 
 /** What a decision about the call is bound to, whatever it says. */
-function bindingOf(call: ToolCallState): Pick<CapabilityDecision, "subject" | "tool" | "toolDigest" | "argumentsDigest" | "expiresAt"> {
-  const { subject, tool, toolDigest, argumentsDigest, expiresAt } = call.decision;
-  return { subject, tool, toolDigest, argumentsDigest, expiresAt };
+function bindingOf(call: ToolCallState): Pick<CapabilityDecision, "subject" | "tool" | "toolDigest" | "argumentsDigest"> {
+  const { subject, tool, toolDigest, argumentsDigest } = call.decision;
+  return { subject, tool, toolDigest, argumentsDigest };
 }

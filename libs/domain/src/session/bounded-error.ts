@@ -10,7 +10,12 @@ const ENTRY_MAX = 1_024;
 /** A worker's error within the bounds that every error has; one that says nothing is called internal. */
 export function boundedError(error: ForgeError | undefined): ForgeError {
   if (error === undefined) {
-    return create(ForgeErrorSchema, { code: ErrorCode.INTERNAL, reason: "ERROR_MISSING", message: "The worker reported a failure without an error.", origin: "worker" });
+    return create(ForgeErrorSchema, {
+      code: ErrorCode.INTERNAL,
+      reason: "ERROR_MISSING",
+      message: "The worker reported a failure without an error.",
+      origin: "worker",
+    });
   }
   const metadata = Object.entries(error.metadata).slice(0, ENTRIES_MAX);
   return create(ForgeErrorSchema, {

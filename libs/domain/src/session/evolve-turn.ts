@@ -51,14 +51,7 @@ export function evolveTurn(state: SessionState, event: Event, payload: TurnPaylo
 }
 
 /** What was needed only while the turn ran goes; the answer stays where a parent has to be told of it. */
-function ended(
-  state: SessionState,
-  event: Event,
-  status: TurnStatus,
-  outcome: TurnOutcome,
-  error: ForgeError | undefined,
-  endedAtMs: number,
-): SessionState {
+function ended(state: SessionState, event: Event, status: TurnStatus, outcome: TurnOutcome, error: ForgeError | undefined, endedAtMs: number): SessionState {
   const turn = requireTurn(state, event);
   return {
     ...state,

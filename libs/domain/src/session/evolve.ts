@@ -50,7 +50,10 @@ export function evolveSession(state: SessionState, event: Event): SessionState {
     case "modelCompleted":
     case "modelFailed":
     case "modelCancelled":
-      return touched(withTurn(state, event, (turn) => evolveModelCall(turn, event.modelCallId, payload, state.parent !== undefined)), event);
+      return touched(
+        withTurn(state, event, (turn) => evolveModelCall(turn, event.modelCallId, payload, state.parent !== undefined)),
+        event,
+      );
     case "modelUsageRecorded": {
       const usage = payload.value.usage;
       return touched(

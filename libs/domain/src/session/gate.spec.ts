@@ -47,7 +47,11 @@ describe("the gate", () => {
     const [task] = stream.work();
     const toolCallId = stream.state.turn?.toolCalls[0]?.toolCallId;
     expect(task).toMatchObject({ key: `tool:${toolCallId}`, capability: `tool:${WRITE.name}`, idempotent: false, cancelRequested: false });
-    expect(task?.task).toMatchObject({ needsStart: true, idempotencyKey: toolCallId, kind: { value: { argumentsJson: '{"a":1}', decision: { source: "policy:rule:0" } } } });
+    expect(task?.task).toMatchObject({
+      needsStart: true,
+      idempotencyKey: toolCallId,
+      kind: { value: { argumentsJson: '{"a":1}', decision: { source: "policy:rule:0" } } },
+    });
   });
 
   it("needs no start for an idempotent tool", () => {
@@ -62,8 +66,23 @@ describe("the gate", () => {
     [SHELL, undefined, ["toolRequested", "toolApprovalRequired"], "policy:default"],
     [SHELL, { defaultDecision: Decision.ALLOW }, ["toolRequested"], "policy:default"],
     [READ, { defaultDecision: Decision.DENY }, ["toolRequested", "toolDenied", "modelRequested"], "policy:default"],
-    [WRITE, { rules: [{ tool: "tools.write", decision: Decision.DENY }, ...ALLOW_ALL.rules] }, ["toolRequested", "toolDenied", "modelRequested"], "policy:rule:0"],
-    [WRITE, { rules: [{ tool: "other.*", decision: Decision.DENY }, { tool: "tools.w*", decision: Decision.ALLOW }] }, ["toolRequested"], "policy:rule:1"],
+    [
+      WRITE,
+      { rules: [{ tool: "tools.write", decision: Decision.DENY }, ...ALLOW_ALL.rules] },
+      ["toolRequested", "toolDenied", "modelRequested"],
+      "policy:rule:0",
+    ],
+    [
+      WRITE,
+      {
+        rules: [
+          { tool: "other.*", decision: Decision.DENY },
+          { tool: "tools.w*", decision: Decision.ALLOW },
+        ],
+      },
+      ["toolRequested"],
+      "policy:rule:1",
+    ],
     [READ, { rules: [{ tool: "tools.rea", decision: Decision.DENY }] }, ["toolRequested"], "policy:default"],
     [READ, { rules: [{ tool: "*", decision: Decision.ASK }] }, ["toolRequested", "toolApprovalRequired"], "policy:rule:0"],
   ])("decides by the first rule that matches, else the default: case %#", (tool, policy, cases, source) => {
@@ -76,7 +95,9 @@ describe("the gate", () => {
     const effect = called(sessionInTurn({ agent: { model: "demo/a", tools: [READ.name] }, policy: ALLOW_ALL }), SHELL.name);
     expect(effect.cases).toEqual(["toolRequested", "toolFailed", "modelRequested"]);
     expect(effect.events[0]?.payload.value).toMatchObject({ decision: { decision: Decision.DENY } });
-    expect(effect.events[1]?.payload.value).toMatchObject({ error: { code: ErrorCode.NOT_FOUND, reason: "TOOL_NOT_FOUND", message: expect.stringContaining(READ.name) } });
+    expect(effect.events[1]?.payload.value).toMatchObject({
+      error: { code: ErrorCode.NOT_FOUND, reason: "TOOL_NOT_FOUND", message: expect.stringContaining(READ.name) },
+    });
   });
 
   it("fails a call of a tool that nobody serves, and says so", () => {
@@ -120,9 +141,15 @@ describe("the order of an answer's calls", () => {
   const dispatched = (stream: ReturnType<typeof sessionInTurn>) => stream.work().map((task) => task.capability.replace("tool:tools.", ""));
 
   it.each([
-    [[READ, SEARCH, READ], ["read", "search", "read"]],
+    [
+      [READ, SEARCH, READ],
+      ["read", "search", "read"],
+    ],
     [[WRITE, READ, SEARCH], ["write"]],
-    [[READ, SEARCH, WRITE, READ], ["read", "search"]],
+    [
+      [READ, SEARCH, WRITE, READ],
+      ["read", "search"],
+    ],
     [[WRITE, SHELL], ["write"]],
   ])("runs reads beside each other and everything else alone: case %#", (tools, first) => {
     const stream = sessionInTurn({ policy: ALLOW_ALL });

@@ -1,8 +1,22 @@
-import { ErrorCode } from "@forge/protocol/common";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { ErrorCode } from "@forge/protocol/common";
 import { TurnOutcome } from "@forge/protocol/session";
 import { describe, expect, it } from "vitest";
-import { answer, answerWith, callPart, cancelled, failure, lost, modelTask, READ, sessionInTurn, settled, started, textPart, toolResult } from "../testing/session-fixture.ts";
+import {
+  answer,
+  answerWith,
+  callPart,
+  cancelled,
+  failure,
+  lost,
+  modelTask,
+  READ,
+  sessionInTurn,
+  settled,
+  started,
+  textPart,
+  toolResult,
+} from "../testing/session-fixture.ts";
 
 describe("a model call", () => {
   it("is started once, by the worker that says so", () => {
@@ -74,7 +88,11 @@ describe("a model call that fails before output", () => {
     expect(stream.must(settled(modelTask(stream), failure({ retryable: true, retryAfterSeconds: 3_600 }))).cases).toEqual(["modelFailed", "turnFailed"]);
   });
 
-  it.each([["not retryable", {}], ["after output", { retryable: true, afterOutput: true }], ["unknown", { retryable: true, unknown: true }]])("fails the turn when it is %s", (_, init) => {
+  it.each([
+    ["not retryable", {}],
+    ["after output", { retryable: true, afterOutput: true }],
+    ["unknown", { retryable: true, unknown: true }],
+  ])("fails the turn when it is %s", (_, init) => {
     const stream = sessionInTurn();
     stream.must(started(modelTask(stream)));
     expect(stream.must(settled(modelTask(stream), failure(init))).cases).toEqual(["modelFailed", "turnFailed"]);

@@ -1,12 +1,12 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { StreamKind } from "@forge/protocol/common";
-import { FinishReason, type Event, EventSchema } from "@forge/protocol/event";
+import { type Event, EventSchema, FinishReason } from "@forge/protocol/event";
 import { PartSchema, SessionStatus, TurnOutcome, TurnStatus } from "@forge/protocol/session";
 import { PendingApprovalSchema, RiskLevel } from "@forge/protocol/tool";
 import { describe, expect, it } from "vitest";
 import {
-  abandonTurn,
   ALLOW_ALL,
+  abandonTurn,
   answerWith,
   callPart,
   cancelled,
@@ -72,7 +72,12 @@ describe("a session that works for a run's step", () => {
 
   it("reports an answer that is an artifact by reference", () => {
     const stream = child();
-    const artifact = create(PartSchema, { kind: { case: "artifact", value: { $typeName: "forge.common.v1.ArtifactRef", sha256: "a".repeat(64), size: 70_000n, mediaType: "application/json", preview: "x" } } });
+    const artifact = create(PartSchema, {
+      kind: {
+        case: "artifact",
+        value: { $typeName: "forge.common.v1.ArtifactRef", sha256: "a".repeat(64), size: 70_000n, mediaType: "application/json", preview: "x" },
+      },
+    });
     const [command] = reports(stream, answerWith(stream, [artifact]).events);
     expect(command?.command.value).toMatchObject({ text: { kind: { case: "artifact", value: { sha256: "a".repeat(64) } } } });
   });
@@ -80,13 +85,20 @@ describe("a session that works for a run's step", () => {
   it("reports a turn that failed, was cancelled or abandoned", () => {
     const failed = child();
     const failedEvents = failed.must(settled(modelTask(failed), failure())).events;
-    expect(reports(failed, failedEvents)[0]?.command.value).toMatchObject({ status: TurnStatus.FAILED, outcome: TurnOutcome.TASK_FAILED, error: { reason: "RATE_LIMIT" } });
+    expect(reports(failed, failedEvents)[0]?.command.value).toMatchObject({
+      status: TurnStatus.FAILED,
+      outcome: TurnOutcome.TASK_FAILED,
+      error: { reason: "RATE_LIMIT" },
+    });
     const stopped = child();
     stopped.must(cancelTurn(""));
     const stoppedEvents = stopped.must(settled(modelTask(stopped), cancelled())).events;
     expect(reports(stopped, stoppedEvents)[0]?.command.value).toMatchObject({ status: TurnStatus.CANCELLED, outcome: TurnOutcome.CANCELLED });
     const abandoned = child();
-    expect(reports(abandoned, abandoned.must(abandonTurn(turnIdOf(abandoned))).events)[0]?.command.value).toMatchObject({ status: TurnStatus.ABANDONED, outcome: TurnOutcome.UNKNOWN });
+    expect(reports(abandoned, abandoned.must(abandonTurn(turnIdOf(abandoned))).events)[0]?.command.value).toMatchObject({
+      status: TurnStatus.ABANDONED,
+      outcome: TurnOutcome.UNKNOWN,
+    });
   });
 
   it("says nothing else, and without a parent nothing at all", () => {
@@ -142,7 +154,12 @@ describe("a session's snapshot", () => {
     const stream = sessionInTurn();
     expect(sessionView(stream.state, 1).turn?.openCalls).toMatchObject([{ isModelCall: true, name: "demo/triage", started: false }]);
     answerWith(stream, [textPart("No.")], FinishReason.CONTENT_FILTER);
-    expect(sessionView(stream.state, 1).turn).toMatchObject({ status: TurnStatus.COMPLETED, outcome: TurnOutcome.REFUSED, openCalls: [], endedAt: { nanos: 0 } });
+    expect(sessionView(stream.state, 1).turn).toMatchObject({
+      status: TurnStatus.COMPLETED,
+      outcome: TurnOutcome.REFUSED,
+      openCalls: [],
+      endedAt: { nanos: 0 },
+    });
   });
 });
 
@@ -161,7 +178,10 @@ describe("whose output a task writes", () => {
 describe("folding", () => {
   it("passes over output deltas", () => {
     const { state } = sessionInTurn();
-    const delta = create(EventSchema, { seq: 9n, payload: { case: "turnOutputDelta", value: { $typeName: "forge.event.v1.TurnOutputDelta", offset: 0n, epoch: 1, channel: { case: "text", value: "a" } } } });
+    const delta = create(EventSchema, {
+      seq: 9n,
+      payload: { case: "turnOutputDelta", value: { $typeName: "forge.event.v1.TurnOutputDelta", offset: 0n, epoch: 1, channel: { case: "text", value: "a" } } },
+    });
     expect(sessionDecider.evolve(state, delta)).toBe(state);
   });
 

@@ -4,8 +4,8 @@ import { RejectCommandSchema } from "@forge/protocol/engine";
 import { CreateSessionRequestSchema, SessionStatus } from "@forge/protocol/session";
 import { Decision } from "@forge/protocol/tool";
 import { describe, expect, it } from "vitest";
-import { TestStream } from "../testing/test-stream.ts";
 import { answerWith, closeSession, createSession, newSession, SESSION_ID, sessionInTurn, startTurn, textPart, turnIdOf } from "../testing/session-fixture.ts";
+import { TestStream } from "../testing/test-stream.ts";
 import type { SessionCommand } from "./session-command.ts";
 import { sessionDecider } from "./session-decider.ts";
 

@@ -1,11 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { SessionClosedSchema, SessionCreatedSchema } from "@forge/protocol/event";
-import {
-  CloseSessionResponseSchema,
-  type CreateSessionRequest,
-  CreateSessionResponseSchema,
-  SessionStatus,
-} from "@forge/protocol/session";
+import { CloseSessionResponseSchema, type CreateSessionRequest, CreateSessionResponseSchema, SessionStatus } from "@forge/protocol/session";
 import type { Rejected } from "../decider.ts";
 import { conflict, sessionClosed, sessionMissing, turnActive } from "./rejections.ts";
 import type { SessionRecorder, SessionResult } from "./session-command.ts";

@@ -1,10 +1,23 @@
-import { type Event, EventSchema } from "@forge/protocol/event";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type Event, EventSchema } from "@forge/protocol/event";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { foldConversation } from "../conversation/fold-conversation.ts";
 import { commandOf, type Happening, happenings, served, sessionInit } from "../testing/random-session.ts";
-import { answer, cancelled, fired, lost, newSession, SESSION_ID, type SessionInit, type SessionStream, settled, started, textPart, toolResult } from "../testing/session-fixture.ts";
+import {
+  answer,
+  cancelled,
+  fired,
+  lost,
+  newSession,
+  SESSION_ID,
+  type SessionInit,
+  type SessionStream,
+  settled,
+  started,
+  textPart,
+  toolResult,
+} from "../testing/session-fixture.ts";
 import { TestStream } from "../testing/test-stream.ts";
 import { conversationFaults } from "../testing/well-formed.ts";
 import { sessionDecider } from "./session-decider.ts";
@@ -115,12 +128,17 @@ describe("whatever happens to a session", () => {
       for (const event of stream.events) {
         if (event.payload.case !== "toolStarted") continue;
         const said = stream.events.flatMap(({ payload, toolCallId }) =>
-          toolCallId === event.toolCallId && (payload.case === "toolRequested" || payload.case === "approvalResolved") ? (payload.value.decision?.decision ?? 0) : [],
+          toolCallId === event.toolCallId && (payload.case === "toolRequested" || payload.case === "approvalResolved")
+            ? (payload.value.decision?.decision ?? 0)
+            : [],
         );
         expect(said).toContain(1);
       }
     };
-    fc.assert(fc.property(sessionInit, happenings, (init, story) => granted(play(init, story, granted))), { numRuns: 50 });
+    fc.assert(
+      fc.property(sessionInit, happenings, (init, story) => granted(play(init, story, granted))),
+      { numRuns: 50 },
+    );
   });
 
   it("what is outstanding is unique, belongs to what is open, and is nothing once the turn has ended", () => {
@@ -153,6 +171,22 @@ describe("whatever happens to a session", () => {
       expect(sessionView(structuredClone(state), seq)).toEqual(sessionView(state, seq));
       expect(sessionDecider.listing(folded)).toEqual(sessionDecider.listing(state));
     });
+  });
+
+  it("a command that comes twice has one effect", () => {
+    fc.assert(
+      fc.property(sessionInit, happenings, (init, story) => {
+        const stream = newSession(init, served);
+        const seen: string[] = [];
+        for (const what of story) {
+          const command = commandOf(stream, what, seen);
+          if (command === undefined) continue;
+          seen.push(...stream.outstanding().map(({ key }) => key));
+          stream.execute(command);
+          expect(stream.execute(command).rejection).toBeDefined();
+        }
+      }),
+    );
   });
 
   it("its conversation is one that providers accept, at every seq", () => {

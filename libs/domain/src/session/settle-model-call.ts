@@ -13,12 +13,12 @@ import type { Rejected } from "../decider.ts";
 import type { TaskLost, TaskSettled, TaskStarted } from "../task.ts";
 import { answerParts } from "./answer-parts.ts";
 import { boundedError } from "./bounded-error.ts";
-import { requestToolCalls } from "./gate.ts";
 import { conflict, invalid } from "./rejections.ts";
+import { requestToolCalls } from "./request-tool-calls.ts";
 import { LOST_LEASES_MAX, MODEL_ATTEMPTS_MAX, retryDelayMs } from "./retry.ts";
 import type { SessionRecorder } from "./session-command.ts";
-import type { ModelCallState, TurnState } from "./state.ts";
 import { mayNotStart } from "./start-refusal.ts";
+import type { ModelCallState, TurnState } from "./state.ts";
 
 export function startModelCall(recorder: SessionRecorder, turn: TurnState, call: ModelCallState, command: TaskStarted): Rejected | undefined {
   const refused = mayNotStart(turn, call.started, command.key);
@@ -36,7 +36,8 @@ export function settleModelCall(recorder: SessionRecorder, turn: TurnState, call
     case "model": {
       const { completed, usage } = outcome.value;
       if (completed === undefined) return invalid("settlement.model.completed", "A model's result carries its answer.");
-      if (!call.started) return conflict("TASK_NOT_STARTED", `Task ${command.key} was settled without its start having been recorded.`, [], { key: command.key });
+      if (!call.started)
+        return conflict("TASK_NOT_STARTED", `Task ${command.key} was settled without its start having been recorded.`, [], { key: command.key });
       const value = create(ModelCompletedSchema, {
         parts: answerParts(completed.parts, () => recorder.context.newId()),
         finishReason: completed.finishReason,
@@ -47,14 +48,21 @@ export function settleModelCall(recorder: SessionRecorder, turn: TurnState, call
       });
       recorder.record({ ...ids, payload: { case: "modelCompleted", value }, sensitive: true });
       recordUsage(recorder, ids, usage);
-      requestToolCalls(recorder, turn.turnId, value);
+      requestToolCalls(recorder, value);
       return undefined;
     }
     case "failure": {
       const { unknown, afterOutput, usage } = outcome.value;
       const error = boundedError(outcome.value.error);
       recordUsage(recorder, ids, usage);
-      failAttempt(recorder, turn, call, error, error.retryable && !unknown && !afterOutput, retryDelayMs(recorder.context, call.modelCallId, call.failedAttempts + 1, error));
+      failAttempt(
+        recorder,
+        turn,
+        call,
+        error,
+        error.retryable && !unknown && !afterOutput,
+        retryDelayMs(recorder.context, call.modelCallId, call.failedAttempts + 1, error),
+      );
       return undefined;
     }
     case "cancelled": {

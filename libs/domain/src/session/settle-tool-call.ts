@@ -50,7 +50,12 @@ export function settleToolCall(recorder: SessionRecorder, turn: TurnState, call:
     case "failure": {
       const error = boundedError(outcome.value.error);
       if (outcome.value.unknown) settleUnknown(recorder, ids, error.message);
-      else recorder.record({ ...ids, payload: { case: "toolFailed", value: create(ToolFailedSchema, { error, durationMs: outcome.value.durationMs }) }, sensitive: true });
+      else
+        recorder.record({
+          ...ids,
+          payload: { case: "toolFailed", value: create(ToolFailedSchema, { error, durationMs: outcome.value.durationMs }) },
+          sensitive: true,
+        });
       return undefined;
     }
     case "cancelled": {

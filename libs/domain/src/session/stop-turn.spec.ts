@@ -3,8 +3,8 @@ import { ErrorCode } from "@forge/protocol/common";
 import { AbandonTurnRequestSchema, TurnOutcome, TurnStatus } from "@forge/protocol/session";
 import { describe, expect, it } from "vitest";
 import {
-  abandonTurn,
   ALLOW_ALL,
+  abandonTurn,
   answer,
   answerWith,
   callPart,
@@ -17,9 +17,9 @@ import {
   READ,
   reportedLate,
   SESSION_ID,
+  SHELL,
   sessionInTurn,
   settled,
-  SHELL,
   started,
   startTurn,
   textPart,

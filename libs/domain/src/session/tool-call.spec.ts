@@ -40,7 +40,11 @@ describe("a tool call", () => {
     expect(stream.execute(started(task)).rejection).toMatchObject({ reason: "TASK_STARTED" });
     const { events, cases } = stream.must(settled(task, toolResult('{"n":1}')));
     expect(cases).toEqual(["toolCompleted", "modelRequested"]);
-    expect(events[0]).toMatchObject({ turnId: turnIdOf(stream), toolCallId: task.task.idempotencyKey, payload: { value: { output: { kind: { value: '{"n":1}' } } } } });
+    expect(events[0]).toMatchObject({
+      turnId: turnIdOf(stream),
+      toolCallId: task.task.idempotencyKey,
+      payload: { value: { output: { kind: { value: '{"n":1}' } } } },
+    });
     expect(stream.execute(settled(task, toolResult())).rejection).toMatchObject({ code: ErrorCode.CONFLICT, reason: "TASK_NOT_OPEN" });
   });
 
@@ -126,7 +130,10 @@ describe("a late answer", () => {
     const before = stream.outstanding();
     const { events, cases } = stream.must(reportedLate(task.key, toolResult('"written"')));
     expect(cases).toEqual(["toolReportedLate"]);
-    expect(events[0]).toMatchObject({ toolCallId: task.task.idempotencyKey, payload: { value: { worker: "executor", outcome: "completed", preview: '"written"' } } });
+    expect(events[0]).toMatchObject({
+      toolCallId: task.task.idempotencyKey,
+      payload: { value: { worker: "executor", outcome: "completed", preview: '"written"' } },
+    });
     expect(stream.outstanding()).toEqual(before);
     expect(stream.execute(reportedLate(task.key)).rejection).toMatchObject({ reason: "TASK_REPORTED_LATE" });
   });
@@ -138,7 +145,10 @@ describe("a late answer", () => {
     stream.must(started(task));
     stream.must(lost(task));
     answerWith(stream, [textPart("I do not know.")]);
-    expect(stream.must(reportedLate(task.key, failure({ message: "x".repeat(300) }))).events[0]).toMatchObject({ turnId, payload: { value: { outcome: "failed", preview: "x".repeat(256) } } });
+    expect(stream.must(reportedLate(task.key, failure({ message: "x".repeat(300) }))).events[0]).toMatchObject({
+      turnId,
+      payload: { value: { outcome: "failed", preview: "x".repeat(256) } },
+    });
   });
 
   it.each(["model:x:0", "tool:unknown", "turn:x", "nonsense"])("to %s is refused", (key) => {

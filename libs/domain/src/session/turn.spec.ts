@@ -34,7 +34,10 @@ describe("a turn's start", () => {
     const task = modelTask(stream);
     expect(task).toMatchObject({ queue: "q", capability: "model:demo/a", idempotent: true, dueAtMs: 0, cancelRequested: false });
     expect(task.key).toBe(`model:${stream.state.turn?.modelCall?.modelCallId}:0`);
-    expect(task.task).toMatchObject({ needsStart: true, kind: { value: { sessionId: SESSION_ID, temperature: 0.5, conversationThroughSeq: 3n, failedAttempts: 0 } } });
+    expect(task.task).toMatchObject({
+      needsStart: true,
+      kind: { value: { sessionId: SESSION_ID, temperature: 0.5, conversationThroughSeq: 3n, failedAttempts: 0 } },
+    });
     expect(stream.outstanding()[0]).toEqual({ kind: "timer", key: `turn:${turnIdOf(stream)}`, dueAtMs: stream.nowMs + 90_000 });
   });
 
@@ -64,7 +67,14 @@ describe("a turn's start", () => {
     ["input[0].text", [textPart("\udc00")]],
     ["input[0]", [callPart("tools.read")]],
     ["input[0]", [create(PartSchema)]],
-    ["input[0].artifact.sha256", [create(PartSchema, { kind: { case: "artifact", value: { $typeName: "forge.common.v1.ArtifactRef", sha256: "x", size: 1n, mediaType: "", preview: "" } } })]],
+    [
+      "input[0].artifact.sha256",
+      [
+        create(PartSchema, {
+          kind: { case: "artifact", value: { $typeName: "forge.common.v1.ArtifactRef", sha256: "x", size: 1n, mediaType: "", preview: "" } },
+        }),
+      ],
+    ],
     ["input", Array.from({ length: 129 }, () => textPart("x"))],
   ])("is refused for a bad %s", (field, input) => {
     const { rejection } = newSession().execute(create(StartTurnRequestSchema, { sessionId: SESSION_ID, input }));
@@ -94,7 +104,11 @@ describe("a turn's end", () => {
   });
 
   it("makes no calls of a refused answer", () => {
-    expect(answerWith(sessionInTurn(), [callPart(READ.name)], FinishReason.CONTENT_FILTER).cases).toEqual(["modelCompleted", "modelUsageRecorded", "turnCompleted"]);
+    expect(answerWith(sessionInTurn(), [callPart(READ.name)], FinishReason.CONTENT_FILTER).cases).toEqual([
+      "modelCompleted",
+      "modelUsageRecorded",
+      "turnCompleted",
+    ]);
   });
 
   it("comes with the next model call where tools were called", () => {

@@ -26,8 +26,10 @@ export function validateInput(input: readonly Part[]): Rejected | undefined {
       }
       case "artifact": {
         const { sha256, mediaType, preview } = part.kind.value;
-        if (!/^[0-9a-f]{64}$/.test(sha256)) return invalid(`${field}.artifact.sha256`, "An artifact is named by its SHA-256, 64 lower-case hexadecimal digits.");
-        if (mediaType.length > MEDIA_TYPE_MAX || !isStorable(mediaType)) return invalid(`${field}.artifact.media_type`, "A media type has at most 256 characters.");
+        if (!/^[0-9a-f]{64}$/.test(sha256))
+          return invalid(`${field}.artifact.sha256`, "An artifact is named by its SHA-256, 64 lower-case hexadecimal digits.");
+        if (mediaType.length > MEDIA_TYPE_MAX || !isStorable(mediaType))
+          return invalid(`${field}.artifact.media_type`, "A media type has at most 256 characters.");
         if (preview.length > PREVIEW_MAX || !isStorable(preview)) return invalid(`${field}.artifact.preview`, "A preview has at most 256 characters.");
         saysSomething = true;
         break;

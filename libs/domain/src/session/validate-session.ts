@@ -1,5 +1,5 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
-import type { CreateSessionRequest, AgentSpec, Budget } from "@forge/protocol/session";
+import type { AgentSpec, Budget, CreateSessionRequest } from "@forge/protocol/session";
 import { Decision, type ToolPolicy } from "@forge/protocol/tool";
 import type { Rejected } from "../decider.ts";
 import { isStorable, isVisibleAscii, utf8Length } from "../text.ts";

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { type OpenCall, OpenCallSchema, type Session, SessionSchema, TurnOutcome, type Turn, TurnSchema } from "@forge/protocol/session";
+import { type OpenCall, OpenCallSchema, type Session, SessionSchema, type Turn, TurnOutcome, TurnSchema } from "@forge/protocol/session";
 import { type SessionState, type TurnState, turnStatus } from "./state.ts";
 
 /** The session as clients see it. `seq` is the stream's newest, deltas included. */

@@ -37,7 +37,12 @@ export function testContext(options: TestContextOptions = {}): Context {
     nowMs,
     seq: options.seq ?? 0,
     newId: () => uuidV7(nowMs, numberBytes(ids.next++)),
-    deriveId: (...parts) => uuidV8(createHash("sha256").update(JSON.stringify(["default", ...parts]), "utf8").digest()),
+    deriveId: (...parts) =>
+      uuidV8(
+        createHash("sha256")
+          .update(JSON.stringify(["default", ...parts]), "utf8")
+          .digest(),
+      ),
     sha256: (text) => createHash("sha256").update(text, "utf8").digest("hex"),
     artifact: (sha256) => options.artifacts?.[sha256],
     tools: () => tools,

@@ -1,6 +1,6 @@
+import { create } from "@bufbuild/protobuf";
 import type { FinishReason } from "@forge/protocol/event";
 import { Decision, RiskLevel, ToolSpecSchema } from "@forge/protocol/tool";
-import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import type { SessionCommand } from "../session/session-command.ts";
 import type { WorkTask } from "../task.ts";
@@ -21,8 +21,8 @@ import {
   settled,
   started,
   startTurn,
-  textPart,
   TOOLS,
+  textPart,
   toolResult,
 } from "./session-fixture.ts";
 
@@ -31,7 +31,13 @@ export type Happening =
   | { readonly kind: "startTurn"; readonly text: string }
   | { readonly kind: "begin" | "lose" | "stop" | "late"; readonly pick: number }
   | { readonly kind: "fail"; readonly pick: number; readonly retryable: boolean; readonly unknown: boolean; readonly text: string }
-  | { readonly kind: "finish"; readonly pick: number; readonly text: string; readonly calls: readonly { readonly tool: number; readonly args: string }[]; readonly reason: number }
+  | {
+      readonly kind: "finish";
+      readonly pick: number;
+      readonly text: string;
+      readonly calls: readonly { readonly tool: number; readonly args: string }[];
+      readonly reason: number;
+    }
   | { readonly kind: "fire"; readonly pick: number }
   | { readonly kind: "resolve"; readonly pick: number; readonly allow: boolean }
   | { readonly kind: "cancel" | "abandon" | "close" | "stale" }
@@ -47,7 +53,13 @@ const pick = fc.nat(1_000);
 
 /** Mostly what moves a turn on, so that stories get far; among it everything that goes wrong. */
 const happening: fc.Arbitrary<Happening> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant("startTurn" as const), text: fc.oneof({ weight: 5, arbitrary: fc.constant("Go on.") }, { weight: 1, arbitrary: hostileText }) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("startTurn" as const),
+      text: fc.oneof({ weight: 5, arbitrary: fc.constant("Go on.") }, { weight: 1, arbitrary: hostileText }),
+    }),
+  },
   { weight: 12, arbitrary: fc.record({ kind: fc.constant("begin" as const), pick }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("lose" as const, "stop" as const, "late" as const), pick }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("fail" as const), pick, retryable: fc.boolean(), unknown: fc.boolean(), text: hostileText }) },
@@ -66,7 +78,12 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("fire" as const), pick }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("resolve" as const), pick, allow: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("cancel" as const, "cancel" as const, "abandon" as const, "close" as const, "stale" as const, "stale" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("cancel" as const, "cancel" as const, "abandon" as const, "close" as const, "stale" as const, "stale" as const),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("deltas" as const), count: fc.nat(5) }) },
 );
 
@@ -120,7 +137,10 @@ export function commandOf(stream: SessionStream, what: Happening, seen: readonly
     }
     case "resolve": {
       const turn = stream.state.turn;
-      const ids = [...(turn?.toolCalls ?? []).flatMap((call) => call.approval?.approvalId ?? []), ...(turn?.resolutions ?? []).map(({ approvalId }) => approvalId)];
+      const ids = [
+        ...(turn?.toolCalls ?? []).flatMap((call) => call.approval?.approvalId ?? []),
+        ...(turn?.resolutions ?? []).map(({ approvalId }) => approvalId),
+      ];
       return resolve(ids[what.pick % Math.max(1, ids.length)] ?? "none", what.allow ? Decision.ALLOW : Decision.DENY);
     }
     case "cancel":

@@ -12,11 +12,11 @@ import {
 } from "@forge/protocol/session";
 import { Decision, RiskLevel, type ToolSpec, ToolSpecSchema } from "@forge/protocol/tool";
 import { ModelResultSchema, TaskCancelledSchema, TaskFailureSchema, ToolResultSchema } from "@forge/protocol/worker";
-import type { TaskLost, TaskReportedLate, TaskSettled, TaskStarted, TimerFired, WorkTask } from "../task.ts";
-import { TestStream } from "./test-stream.ts";
 import type { SessionCommand, SessionResult } from "../session/session-command.ts";
 import { sessionDecider } from "../session/session-decider.ts";
 import type { SessionState } from "../session/state.ts";
+import type { TaskLost, TaskReportedLate, TaskSettled, TaskStarted, TimerFired, WorkTask } from "../task.ts";
+import { TestStream } from "./test-stream.ts";
 
 /** Words for the specs of sessions: commands in one line, and a stream to send them to. */
 
@@ -108,7 +108,9 @@ export function toolResult(json = '"done"'): TaskSettled["outcome"] {
   return { case: "tool", value: create(ToolResultSchema, { output: { kind: { case: "json", value: json } }, durationMs: 5n }) };
 }
 
-export function failure(init: { retryable?: boolean; afterOutput?: boolean; unknown?: boolean; retryAfterSeconds?: number; message?: string } = {}): TaskSettled["outcome"] {
+export function failure(
+  init: { retryable?: boolean; afterOutput?: boolean; unknown?: boolean; retryAfterSeconds?: number; message?: string } = {},
+): TaskSettled["outcome"] {
   const error = create(ForgeErrorSchema, {
     code: ErrorCode.PROVIDER_ERROR,
     reason: "RATE_LIMIT",

@@ -220,13 +220,11 @@ export class StreamEngine {
       this.#cache.delete(key);
       return requests;
     }
-    const refused = await this.#withoutRecorded(planned.rejected.map((rejection) => rejection.request));
-    for (const { request, error } of planned.rejected) if (refused.includes(request)) request.reject(error);
     if (planned.accepted.length === 0) {
       if (before.seq > 0) this.#cache.set(key, before);
+      await this.#refuse(planned.rejected);
       return [];
     }
-    const accepted = planned.accepted.map((entry) => entry.request);
     const prepared = await buildAppend(first, before, planned, this.#options);
     let outcome: AppendOutcome;
     try {
@@ -235,39 +233,37 @@ export class StreamEngine {
       prepared.release();
       throw error;
     }
-    switch (outcome.outcome) {
-      case "ok":
-        this.#cache.set(key, planned.after);
-        this.#publish(first, prepared, planned.encoded, planned.after);
-        for (const { request, result } of planned.accepted) request.resolve(result);
-        this.#snapshotIfDue(key, first, planned.after);
-        return [];
-      case "conflict":
-        prepared.release();
-        this.#cache.delete(key);
-        return accepted;
-      case "busy":
-        prepared.release();
-        if (before.seq > 0) this.#cache.set(key, before);
-        await pause(jitterMs(2, 5));
-        return accepted;
-      case "seen":
-        prepared.release();
-        this.#cache.delete(key);
-        return this.#withoutRecorded(accepted);
-      case "fenced":
-      case "error":
-        prepared.release();
-        this.#cache.delete(key);
-        if (accepted.length === 1) {
-          const [request] = accepted as [PendingCommand];
-          if ((await this.#withoutRecorded([request])).length > 0) request.reject(outcome.outcome === "fenced" ? fenced(request) : refusedData(request, outcome.message));
-          return [];
-        }
-        // One of them is the culprit: each goes alone.
-        for (const request of accepted) await this.#commands(key, [request]);
-        return [];
+    if (outcome.outcome === "ok") {
+      this.#cache.set(key, planned.after);
+      this.#publish(first, prepared, planned.encoded, planned.after);
+      for (const { request, result } of planned.accepted) request.resolve(result);
+      this.#snapshotIfDue(key, first, planned.after);
+      await this.#refuse(planned.rejected);
+      return [];
     }
+    // Nothing was appended: what was refused was refused on top of what did not happen, so all of it is decided again.
+    prepared.release();
+    if (outcome.outcome === "busy") {
+      if (before.seq > 0) this.#cache.set(key, before);
+      await pause(jitterMs(2, 5));
+      return requests;
+    }
+    this.#cache.delete(key);
+    if (outcome.outcome === "conflict") return requests;
+    if (outcome.outcome === "seen") return this.#withoutRecorded(requests);
+    if (requests.length === 1) {
+      if ((await this.#withoutRecorded(requests)).length > 0) first.reject(outcome.outcome === "fenced" ? fenced(first) : refusedData(first, outcome.message));
+      return [];
+    }
+    // One of them is the culprit: each goes alone, in the same order.
+    for (const request of requests) await this.#commands(key, [request]);
+    return [];
+  }
+
+  /** A command that has its record is answered by it, whatever the state now says. */
+  async #refuse(rejected: readonly { readonly request: PendingCommand; readonly error: ForgeError }[]): Promise<void> {
+    const refused = await this.#withoutRecorded(rejected.map((rejection) => rejection.request));
+    for (const { request, error } of rejected) if (refused.includes(request)) request.reject(error);
   }
 
   async #moved(request: CommandRequest, entry: Entry): Promise<boolean> {

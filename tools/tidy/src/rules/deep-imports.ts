@@ -12,6 +12,8 @@ export function deepImports(repository: Repository): Violation[] {
       if (specifier.startsWith(SCOPE) && !entries.has(specifier)) {
         violations.push({ path: file.path, line, message: `${specifier} is not among what its package exports` });
       }
+      if (specifier.startsWith("/") || specifier.startsWith("file:"))
+        violations.push({ path: file.path, line, message: `${specifier} is a path of one machine` });
       if (specifier.startsWith(".") && owner !== undefined) {
         const target = posix.join(posix.dirname(file.path), specifier);
         if (!target.startsWith(`${owner.dir}/`))

@@ -16,7 +16,7 @@ export function unlistedDependencies(repository: Repository): Violation[] {
     const owner = packageOf(repository, file.path);
     if (owner === undefined) continue;
     for (const { specifier, line } of file.imports) {
-      if (specifier.startsWith(".") || isBuiltin(specifier)) continue;
+      if (/^(?:\.|\/|file:)/.test(specifier) || isBuiltin(specifier)) continue;
       const name = packageName(specifier);
       const listed = owner.dependencies.has(name) || (isTest(file.path) && (owner.devDependencies.has(name) || repository.rootDevDependencies.has(name)));
       if (!listed) violations.push({ path: file.path, line, message: `${name} is not named in ${owner.dir}/package.json` });

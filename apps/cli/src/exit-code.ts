@@ -1,0 +1,31 @@
+import { ErrorCode } from "@forge/protocol/common";
+
+/** What the process ends with; docs/reference/cli.md lists them. */
+export const EXIT = {
+  OK: 0,
+  /** A run or turn failed, or something that has no number of its own. */
+  FAILED: 1,
+  USAGE: 2,
+  NOT_FOUND: 3,
+  CONFLICT: 4,
+  UNREACHABLE: 5,
+  CANCELLED: 130,
+} as const;
+
+/** The exit code for an error that ended a command. */
+export function exitCodeOf(code: ErrorCode): number {
+  switch (code) {
+    case ErrorCode.VALIDATION:
+      return EXIT.USAGE;
+    case ErrorCode.NOT_FOUND:
+      return EXIT.NOT_FOUND;
+    case ErrorCode.CONFLICT:
+      return EXIT.CONFLICT;
+    case ErrorCode.STORAGE_ERROR:
+      return EXIT.UNREACHABLE;
+    case ErrorCode.CANCELLED:
+      return EXIT.CANCELLED;
+    default:
+      return EXIT.FAILED;
+  }
+}

@@ -1,0 +1,30 @@
+import { createLiveRegion } from "./live-region.ts";
+import { spinner, SPINNER_MS } from "./spinner.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** One line about what takes time, on a terminal; nothing elsewhere. */
+export interface StatusLine {
+  readonly say: (message: string) => void;
+  readonly close: () => void;
+}
+
+/** Begins with nothing on the screen. */
+export function showStatus(terminal: Terminal, isQuiet: boolean): StatusLine {
+  if (!terminal.isLive || isQuiet) return { say: () => undefined, close: () => undefined };
+  const region = createLiveRegion(terminal.out, terminal.columns);
+  let message = "";
+  const draw = (): void => {
+    if (message !== "") region.draw([`${terminal.style.cyan(spinner(Date.now()))} ${terminal.style.dim(message)}`]);
+  };
+  const timer = setInterval(draw, SPINNER_MS);
+  return {
+    say: (text) => {
+      message = text;
+      draw();
+    },
+    close: () => {
+      clearInterval(timer);
+      region.close();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { type ConnectClient, createConnectClient } from "@forge/client";
+import { type Address, dataDirectoryOf, readAddress, tokenIn } from "@forge/host/project";
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
+
+export interface Attached {
+  readonly client: ConnectClient;
+  readonly address: Address;
+}
+
+/** A server that is there answers at once; one that hangs is as good as gone. */
+const ANSWER_MS_MAX = 5_000;
+
+/** A client of the server that serves the project now; undefined where none answers. Errors: unauthenticated where it does not know the token beside its data. */
+export async function attach(root: string): Promise<Attached | undefined> {
+  const dataDirectory = dataDirectoryOf(root);
+  const address = await readAddress(dataDirectory);
+  if (address === undefined) return undefined;
+  const client = createConnectClient({ url: address.url, token: await tokenIn(dataDirectory, "token") });
+  try {
+    await client.workflow.listRuns({ pageSize: 1 }, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    return { client, address };
+  } catch (error) {
+    await client.close();
+    if (error instanceof ForgeError && error.code === ErrorCode.UNAUTHENTICATED) {
+      throw new ForgeError(ErrorCode.UNAUTHENTICATED, `process ${address.pid} at ${address.url} does not know the token in ${dataDirectory}: end it and try again`, { cause: error });
+    }
+    // Nobody listens there, or something else does: the address is a left-over.
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+import type { ProjectServer } from "@forge/host";
+import { describeDatabase, readProjectSettings } from "./project-settings.ts";
+import { createLogger, prepareLogFile } from "./server-log.ts";
+import { dataDirectoryOf } from "@forge/host/project";
+
+export interface OwnServerOptions {
+  readonly root: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly host?: string;
+  readonly port?: number;
+  /** Log to standard error instead of the file. */
+  readonly logsToStandardError?: boolean;
+  readonly onProgress?: (message: string) => void;
+}
+
+/** A project's server in this process, with what a person should know of it. */
+export interface OwnServer {
+  readonly server: ProjectServer;
+  /** For people, without a password. */
+  readonly database: string;
+  readonly warnings: readonly string[];
+}
+
+/** Starts a project's server in this process. Errors: as startProjectServer; validation, CONFIG_VALIDATION. */
+export async function startOwnServer(options: OwnServerOptions): Promise<OwnServer> {
+  const { root, host, port, onProgress } = options;
+  // Loading what serves takes longest and needs nothing of the settings.
+  const [{ startProjectServer }, settings] = await Promise.all([import("@forge/host"), readProjectSettings(root, options.environment)]);
+  const { project, databaseUrl, functionsDirectory, environment, providers } = settings;
+  const file = options.logsToStandardError === true ? undefined : await prepareLogFile(dataDirectoryOf(root));
+  const logger = await createLogger({ file, level: project.config.logging.level });
+  const server = await startProjectServer({ root, databaseUrl, functionsDirectory, environment, providers, host, port, logger, onProgress });
+  const broken = server.functionErrors.map(({ file: name, message }) => `${name} is not served: ${message}`);
+  return { server, database: describeDatabase(databaseUrl), warnings: [...project.warnings, ...broken] };
+}

@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Followed, followEvents, type ForgeClient, type FollowOptions, isPassing } from "@forge/client";
+import { projectQueue } from "@forge/host/project";
+import { ForgeError } from "@forge/protocol";
+import { attach } from "./attach.ts";
+import { startBackground } from "./background.ts";
+
+/** How a command reaches its project. */
+export type Reach =
+  /** A server that others may use as well. */
+  | { readonly kind: "server"; readonly url: string; readonly pid: number; readonly started: boolean }
+  /** A server in this process, which ends with it. */
+  | { readonly kind: "own"; readonly warnings: readonly string[] }
+  /** The database alone, in this process: nothing goes on. */
+  | { readonly kind: "reader" };
+
+export interface LinkOptions {
+  readonly root: string;
+  /** Whether the command only reads, and so must not make anything go on. */
+  readonly reads: boolean;
+  /** Serve in this process where nobody serves the project. */
+  readonly foreground: boolean;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly onProgress?: (message: string) => void;
+}
+
+interface Connection {
+  readonly client: ForgeClient;
+  readonly reach: Reach;
+  close(): Promise<void>;
+}
+
+/** A server that nobody has used for so long ends itself. */
+const IDLE = "60s";
+const PATIENCE_MS = 60_000;
+const LOOK_MS = 50;
+/** What still runs in a server of this process gets so long at the end; what does not finish goes on at the next start. */
+const DRAIN_MS = 5_000;
+
+/** A command's connection to its project: found or started, and found or started again when it is lost. */
+export class ProjectLink {
+  readonly root: string;
+  readonly queue: string;
+  readonly #options: LinkOptions;
+  #connection: Connection;
+  #restoring: Promise<void> | undefined;
+
+  private constructor(options: LinkOptions, queue: string, connection: Connection) {
+    this.root = options.root;
+    this.queue = queue;
+    this.#options = options;
+    this.#connection = connection;
+  }
+
+  static async open(options: LinkOptions): Promise<ProjectLink> {
+    const [queue, connection] = await Promise.all([projectQueue(options.root), connect(options)]);
+    return new ProjectLink(options, queue, connection);
+  }
+
+  /** Of the connection as it is now. */
+  get client(): ForgeClient {
+    return this.#connection.client;
+  }
+
+  get reach(): Reach {
+    return this.#connection.reach;
+  }
+
+  /** Makes a call, and again when the server was lost on the way: commands must carry the same id each time. */
+  async call<T>(make: (client: ForgeClient) => Promise<T>): Promise<T> {
+    const untilMs = Date.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        return await make(this.client);
+      } catch (error) {
+        if (!isPassing(error) || Date.now() > untilMs) throw error;
+        await sleep(LOOK_MS);
+        await this.#restore();
+      }
+    }
+  }
+
+  /** Follows events over any number of servers, as `followEvents` does over one. */
+  async *follow(options: Omit<FollowOptions, "onReconnect">): AsyncGenerator<Followed> {
+    const lost = new AbortController();
+    let failure: unknown;
+    const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
+    const onReconnect = (): void => {
+      this.#restore().catch((error: unknown) => {
+        failure = error;
+        lost.abort();
+      });
+    };
+    const link = this;
+    const current: ForgeClient = {
+      ...this.client,
+      get event() {
+        return link.client.event;
+      },
+    };
+    yield* followEvents(current, { ...options, signal, onReconnect });
+    if (failure !== undefined) throw failure;
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  #restore(): Promise<void> {
+    this.#restoring ??= (async () => {
+      const before = this.#connection;
+      if (before.reach.kind !== "server") return;
+      const attached = await attach(this.root);
+      if (attached !== undefined && attached.address.pid === before.reach.pid && attached.address.url === before.reach.url) {
+        await attached.client.close();
+        return;
+      }
+      this.#connection = attached === undefined ? await connect(this.#options) : toServer(attached, false);
+      await before.close();
+    })().finally(() => {
+      this.#restoring = undefined;
+    });
+    return this.#restoring;
+  }
+}
+
+/** Uses the server that is there, or starts one. Whoever holds the data without an address is starting, ending or only reading: it is waited for. */
+async function connect(options: LinkOptions): Promise<Connection> {
+  const untilMs = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const attached = await attach(options.root);
+    if (attached !== undefined) return toServer(attached, false);
+    try {
+      if (options.reads) return await startReader(options);
+      if (options.foreground) return await startOwn(options);
+      return await startShared(options);
+    } catch (error) {
+      const isHeld = error instanceof ForgeError && error.reason === "DATA_DIRECTORY_IN_USE";
+      if (!isHeld || Date.now() > untilMs) throw error;
+      await sleep(LOOK_MS);
+    }
+  }
+}
+
+function toServer({ client, address: { url, pid } }: NonNullable<Awaited<ReturnType<typeof attach>>>, started: boolean): Connection {
+  return { client, reach: { kind: "server", url, pid, started }, close: () => client.close() };
+}
+
+async function startShared({ root, environment, onProgress }: LinkOptions): Promise<Connection> {
+  onProgress?.("Starting Forge");
+  await startBackground({ root, environment, arguments: ["--idle", IDLE] });
+  const attached = await attach(root);
+  if (attached === undefined) throw new Error("the server that was started has gone again: see .forge/data/forge.log");
+  return toServer(attached, true);
+}
+
+async function startOwn({ root, environment, onProgress }: LinkOptions): Promise<Connection> {
+  const { startOwnServer } = await import("./own-server.ts");
+  const { server, warnings } = await startOwnServer({ root, environment, onProgress });
+  return { client: server.client, reach: { kind: "own", warnings }, close: () => server.close(DRAIN_MS) };
+}
+
+async function startReader({ root, environment, onProgress }: LinkOptions): Promise<Connection> {
+  const [{ startProjectReader }, { readProjectSettings }, log] = await Promise.all([import("@forge/host"), import("./project-settings.ts"), import("./server-log.ts")]);
+  const { dataDirectoryOf } = await import("@forge/host/project");
+  const { databaseUrl, project } = await readProjectSettings(root, environment);
+  const logger = await log.createLogger({ file: await log.prepareLogFile(dataDirectoryOf(root)), level: project.config.logging.level });
+  const reader = await startProjectReader({ root, databaseUrl, logger, onProgress });
+  return { client: reader.client, reach: { kind: "reader" }, close: () => reader.close() };
+}

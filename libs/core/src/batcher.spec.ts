@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { Batcher } from "./batcher.ts";
+
+/** A sender whose batches end when told. */
+function controlled() {
+  const sent: { items: readonly number[]; end: () => void; fail: (error: Error) => void }[] = [];
+  const send = (items: readonly number[]) =>
+    new Promise<readonly string[]>((resolve, reject) => {
+      sent.push({ items, end: () => resolve(items.map((item) => `done ${item}`)), fail: reject });
+    });
+  return { sent, send };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe("Batcher", () => {
+  it("sends at once when idle and gathers what arrives meanwhile into the next batch", async () => {
+    const { sent, send } = controlled();
+    const batcher = new Batcher(send, { concurrency: 1, batchMax: 10 });
+    const first = batcher.submit(1);
+    await turn();
+    expect(sent.map((batch) => batch.items)).toEqual([[1]]);
+    const later = [batcher.submit(2), batcher.submit(3)];
+    await turn();
+    expect(sent).toHaveLength(1);
+    sent[0]?.end();
+    expect(await first).toBe("done 1");
+    await turn();
+    expect(sent[1]?.items).toEqual([2, 3]);
+    sent[1]?.end();
+    expect(await Promise.all(later)).toEqual(["done 2", "done 3"]);
+  });
+
+  it("never puts more into a batch, nor more batches on their way, than it may", async () => {
+    const { sent, send } = controlled();
+    const batcher = new Batcher(send, { concurrency: 2, batchMax: 2 });
+    const all = [1, 2, 3, 4, 5].map((item) => batcher.submit(item));
+    await turn();
+    expect(sent.map((batch) => batch.items)).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+    for (const batch of sent) batch.end();
+    await turn();
+    await turn();
+    sent[2]?.end();
+    expect(await Promise.all(all)).toHaveLength(5);
+  });
+
+  it("fails every item of a failed batch and goes on with the next", async () => {
+    const { sent, send } = controlled();
+    const batcher = new Batcher(send, { concurrency: 1, batchMax: 10 });
+    const doomed = [batcher.submit(1), batcher.submit(2)];
+    await turn();
+    sent[0]?.fail(new Error("gone"));
+    const results = await Promise.allSettled(doomed);
+    expect(results.map((result) => result.status)).toEqual(["rejected", "rejected"]);
+    const next = batcher.submit(3);
+    await turn();
+    sent[1]?.end();
+    expect(await next).toBe("done 3");
+  });
+});
