@@ -13,6 +13,8 @@ import { Executor } from "./services/execute.ts";
 import { createSessionService } from "./services/session-service.ts";
 import { createWorkerService } from "./services/worker-service.ts";
 import { createWorkflowService } from "./services/workflow-service.ts";
+import { runDecider, sessionDecider } from "@forge/domain";
+import type { Aggregate } from "./stream/aggregate.ts";
 import { newId } from "./stream/identity.ts";
 import { type Appended, StreamEngine } from "./stream/stream-engine.ts";
 import { Hub } from "./subscribe/hub.ts";
@@ -78,6 +80,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const sessions = new WorkerSessions();
   const engine = new StreamEngine({
     store,
+    aggregates: { session: sessionDecider as Aggregate, run: runDecider as Aggregate },
     placement,
     replica,
     leaseTtlMs,

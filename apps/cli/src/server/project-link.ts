@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Followed, followEvents, type ForgeClient, type FollowOptions, isPassing } from "@forge/client";
 import { projectQueue } from "@forge/host/project";
 import { ForgeError } from "@forge/protocol";
-import { attach } from "./attach.ts";
+import { type Attached, attach } from "./attach.ts";
 import { startBackground } from "./background.ts";
 
 /** How a command reaches its project. */
@@ -11,8 +11,8 @@ export type Reach =
   | { readonly kind: "server"; readonly url: string; readonly pid: number; readonly started: boolean }
   /** A server in this process, which ends with it. */
   | { readonly kind: "own"; readonly warnings: readonly string[] }
-  /** The database alone, in this process: nothing goes on. */
-  | { readonly kind: "reader" };
+  /** The database alone, in this process: nothing goes on. The embedded one is kept from everybody else meanwhile. */
+  | { readonly kind: "reader"; readonly isExclusive: boolean };
 
 export interface LinkOptions {
   readonly root: string;
@@ -43,7 +43,8 @@ export class ProjectLink {
   readonly queue: string;
   readonly #options: LinkOptions;
   #connection: Connection;
-  #restoring: Promise<void> | undefined;
+  readonly #replaced: Connection[] = [];
+  #exchanging: Promise<void> | undefined;
 
   private constructor(options: LinkOptions, queue: string, connection: Connection) {
     this.root = options.root;
@@ -80,13 +81,36 @@ export class ProjectLink {
     }
   }
 
-  /** Follows events over any number of servers, as `followEvents` does over one. */
+  /**
+   * Follows events over any number of servers, as `followEvents` does over one. Where nobody serves the project nothing can happen: a command that only reads
+   * then gives the database free for whoever wants to serve it, and waits for that one.
+   */
   async *follow(options: Omit<FollowOptions, "onReconnect">): AsyncGenerator<Followed> {
+    const cursors = new Map(options.streams.map((cursor) => [cursor.stream.id, cursor]));
+    let caughtUp = false;
+    for (;;) {
+      const isParked = this.reach.kind === "reader" && this.reach.isExclusive && options.noFollow !== true;
+      for await (const followed of this.#followOnce({ ...options, streams: [...cursors.values()], noFollow: options.noFollow === true || isParked })) {
+        if (followed.kind === "event" && followed.event.stream !== undefined) cursors.set(followed.event.stream.id, { stream: followed.event.stream, afterSeq: Number(followed.event.seq) });
+        if (followed.kind === "caughtUp" && caughtUp) continue;
+        caughtUp ||= followed.kind === "caughtUp";
+        yield followed;
+      }
+      if (!isParked || options.signal?.aborted === true) return;
+      await this.#waitForServer(options.signal);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const connection of [...this.#replaced, this.#connection]) await connection.close();
+  }
+
+  async *#followOnce(options: FollowOptions): AsyncGenerator<Followed> {
     const lost = new AbortController();
     let failure: unknown;
     const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
     const onReconnect = (): void => {
-      this.#restore().catch((error: unknown) => {
+      (this.#options.reads ? this.#waitForServer(signal) : this.#restore()).catch((error: unknown) => {
         failure = error;
         lost.abort();
       });
@@ -102,25 +126,35 @@ export class ProjectLink {
     if (failure !== undefined) throw failure;
   }
 
-  async close(): Promise<void> {
-    await this.#connection.close();
+  #restore(): Promise<void> {
+    return this.#exchange(async () => (await attach(this.root)) ?? connect(this.#options));
   }
 
-  #restore(): Promise<void> {
-    this.#restoring ??= (async () => {
-      const before = this.#connection;
-      if (before.reach.kind !== "server") return;
-      const attached = await attach(this.root);
-      if (attached !== undefined && attached.address.pid === before.reach.pid && attached.address.url === before.reach.url) {
-        await attached.client.close();
-        return;
+  #waitForServer(signal: AbortSignal | undefined): Promise<void> {
+    return this.#exchange(async () => {
+      if (this.reach.kind === "reader") await this.#connection.close();
+      while (signal?.aborted !== true) {
+        const attached = await attach(this.root);
+        if (attached !== undefined) return attached;
+        await sleep(LOOK_MS);
       }
-      this.#connection = attached === undefined ? await connect(this.#options) : toServer(attached, false);
-      await before.close();
-    })().finally(() => {
-      this.#restoring = undefined;
+      return undefined;
     });
-    return this.#restoring;
+  }
+
+  /** Puts another connection in place of this one; one exchange at a time. */
+  #exchange(find: () => Promise<Attached | Connection | undefined>): Promise<void> {
+    this.#exchanging ??= (async () => {
+      if (this.reach.kind === "own") return;
+      const found = await find();
+      if (found === undefined) return;
+      // What still calls over the old one finds out by itself.
+      this.#replaced.push(this.#connection);
+      this.#connection = "address" in found ? toServer(found, false) : found;
+    })().finally(() => {
+      this.#exchanging = undefined;
+    });
+    return this.#exchanging;
   }
 }
 
@@ -142,7 +176,7 @@ async function connect(options: LinkOptions): Promise<Connection> {
   }
 }
 
-function toServer({ client, address: { url, pid } }: NonNullable<Awaited<ReturnType<typeof attach>>>, started: boolean): Connection {
+function toServer({ client, address: { url, pid } }: Attached, started: boolean): Connection {
   return { client, reach: { kind: "server", url, pid, started }, close: () => client.close() };
 }
 
@@ -166,5 +200,5 @@ async function startReader({ root, environment, onProgress }: LinkOptions): Prom
   const { databaseUrl, project } = await readProjectSettings(root, environment);
   const logger = await log.createLogger({ file: await log.prepareLogFile(dataDirectoryOf(root)), level: project.config.logging.level });
   const reader = await startProjectReader({ root, databaseUrl, logger, onProgress });
-  return { client: reader.client, reach: { kind: "reader" }, close: () => reader.close() };
+  return { client: reader.client, reach: { kind: "reader", isExclusive: databaseUrl === undefined }, close: () => reader.close() };
 }

@@ -120,7 +120,7 @@ function name(text: string, position: number): ExpressionNode {
 }
 
 function refuseHidden(text: string, position: number): void {
-  if (isReservedName(text)) throw new TextFailure(`the name \`${text}\` is not allowed`, position);
+  if (text.startsWith("_") || isReservedName(text)) throw new TextFailure(`the name \`${text}\` is not allowed`, position);
 }
 
 function checkArity(what: string, called: string, arity: readonly [min: number, max: number] | undefined, count: number, position: number): void {

@@ -3,6 +3,7 @@ import type { Event } from "@forge/protocol/event";
 import { OnError, RunStatus, RunStatusSchema, StepStatus, type WorkflowDefinition } from "@forge/protocol/workflow";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { evolve } from "./evolve.ts";
 import type { RunCommand } from "./run-command.ts";
 import { runDecider } from "./run-decider.ts";
 import { isActive } from "./state.ts";
@@ -100,7 +101,7 @@ function newRun(): RunStream {
 /** As after a restart: the state comes from a snapshot of the folded events. */
 function resume(events: readonly Event[], nowMs: number): RunStream {
   const run = newRun();
-  run.state = structuredClone(events.reduce(runDecider.evolve, runDecider.initial()));
+  run.state = structuredClone(events.reduce(evolve, runDecider.initial()));
   run.events.push(...events);
   run.seq = events.length;
   run.nowMs = nowMs;
@@ -152,7 +153,7 @@ describe("any run, whatever happens to it", () => {
         expect(run.outstanding()).toEqual([]);
         checkHistory(run);
         checkView(run);
-        expect(run.events.reduce(runDecider.evolve, runDecider.initial())).toEqual(run.state);
+        expect(run.events.reduce(evolve, runDecider.initial())).toEqual(run.state);
       }),
       { numRuns: 400 },
     );

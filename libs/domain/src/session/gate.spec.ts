@@ -16,7 +16,7 @@ describe("the gate", () => {
   it("records the intent with a decision that is bound to exactly this call", () => {
     const stream = sessionInTurn();
     const { events } = called(stream, READ.name, '{"path": "a"}', "p1");
-    const { sha256 } = testContext();
+    const digest = testContext().sha256('{"path": "a"}');
     expect(events[0]?.payload).toMatchObject({
       case: "toolRequested",
       value: {
@@ -28,7 +28,7 @@ describe("the gate", () => {
           subject: `session:${SESSION_ID}`,
           tool: READ.name,
           toolDigest: toolDigest(testContext(), READ),
-          argumentsDigest: sha256('{"path": "a"}'),
+          argumentsDigest: digest,
           source: "policy:default",
           decidedBy: "cli",
         },

@@ -16,7 +16,7 @@ export function outstandingSession(state: SessionState): readonly OutstandingTas
   if (isStalled(turn)) tasks.push({ kind: "timer", key: advanceTimerKey(turn.turnId), dueAtMs: turn.startedAtMs });
   if (turn.modelCall !== undefined) tasks.push(modelTask(state, turn, turn.modelCall));
   for (const call of turn.toolCalls) {
-    tasks.push(toolTask(state, turn, call));
+    if (call.dispatched) tasks.push(toolTask(state, turn, call));
     if (call.approval === undefined || isStopping) continue;
     tasks.push({ kind: "timer", key: approvalTimerKey(call.approval.approvalId), dueAtMs: call.approval.expiresAtMs });
   }

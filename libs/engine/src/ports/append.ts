@@ -1,5 +1,5 @@
 import type { Listing } from "@forge/domain";
-import type { StoredEvent } from "./store.ts";
+import type { StoredEvent } from "./stored-event.ts";
 
 /** A task's lease as its holder proves it. */
 export interface LeaseProof {

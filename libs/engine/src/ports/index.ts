@@ -7,8 +7,8 @@ export type {
   PendingApprovalRow,
   Store,
   StoredCommand,
-  StoredEvent,
   StoredPrincipal,
   Wakeup,
 } from "./store.ts";
+export type { StoredEvent } from "./stored-event.ts";
 export type { StoredTask, StoredWorker, TaskId, TaskStore } from "./task-store.ts";

@@ -1,12 +1,6 @@
 import type { AppendOutcome, StreamAppend } from "./append.ts";
+import type { StoredEvent } from "./stored-event.ts";
 import type { TaskStore } from "./task-store.ts";
-
-/** A stored event: its encoded forge.event.v1.Event, and the kind beside it. */
-export interface StoredEvent {
-  readonly seq: number;
-  readonly kind: string;
-  readonly bytes: Uint8Array;
-}
 
 /** A stream's head and what is needed to fold it. */
 export interface LoadedStream {

@@ -1,3 +1,5 @@
+import type { NewTask } from "./append.ts";
+
 /** A task row. */
 export interface StoredTask {
   readonly namespace: string;
@@ -58,7 +60,7 @@ export interface TaskStore {
   /** All tasks of a stream. */
   tasksOf(namespace: string, streamId: string): Promise<readonly StoredTask[]>;
   /** Makes a stream's work tasks equal to what its state wants (recovery); only when the head is still at seq. */
-  repairTasks(namespace: string, streamId: string, seq: number, change: { add: readonly import("./append.ts").NewTask[]; remove: readonly string[]; cancel: readonly string[] }): Promise<boolean>;
+  repairTasks(namespace: string, streamId: string, seq: number, change: { add: readonly NewTask[]; remove: readonly string[]; cancel: readonly string[] }): Promise<boolean>;
   /** Streams with a status that is not final, page by page, for recovery. */
   openStreams(after: { namespace: string; streamId: string } | undefined, limit: number): Promise<readonly { namespace: string; streamId: string; kind: "session" | "run" }[]>;
 

@@ -6,7 +6,7 @@ import { ErrorCode } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
 import { ForgeError } from "@forge/protocol";
 import type { LoadedStream } from "../ports/index.ts";
-import { type Aggregate, aggregateOf, type StreamKindName } from "./aggregate.ts";
+import type { Aggregate, Aggregates, StreamKindName } from "./aggregate.ts";
 
 /** A stream in memory: its folded state as of a head. Replaced as a whole, never changed. */
 export interface Entry {
@@ -34,14 +34,14 @@ export function outstandingMap(aggregate: Aggregate, state: unknown): ReadonlyMa
 }
 
 /** A stream that does not exist yet. */
-export function emptyEntry(kind: StreamKindName): Entry {
-  const aggregate = aggregateOf(kind);
+export function emptyEntry(kind: StreamKindName, aggregates: Aggregates): Entry {
+  const aggregate = aggregates[kind];
   return { kind, aggregate, state: aggregate.initial(), seq: 0, stateSeq: 0, occurredAtMs: 0, outstanding: new Map(), sinceSnapshot: 0 };
 }
 
 /** Folds what was loaded. A snapshot that can't be read is passed over by the caller, who loads without it. */
-export function foldEntry(loaded: LoadedStream): Entry {
-  const aggregate = aggregateOf(loaded.kind);
+export function foldEntry(loaded: LoadedStream, aggregates: Aggregates): Entry {
+  const aggregate = aggregates[loaded.kind];
   let state = aggregate.initial();
   let occurredAtMs = 0;
   let stateSeq = 0;

@@ -1,11 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { Placement } from "@forge/core";
+import { runDecider, sessionDecider } from "@forge/domain";
 import { CreateSessionRequestSchema, CreateSessionResponseSchema, CloseSessionRequestSchema, CloseSessionResponseSchema, StartTurnRequestSchema, StartTurnResponseSchema } from "@forge/protocol/session";
 import { ForgeError } from "@forge/protocol";
 import { describe, expect, it } from "vitest";
 import type { StoredTask } from "../ports/index.ts";
 import { MemoryStreams } from "../testing/memory-streams.ts";
-import type { Command } from "./aggregate.ts";
+import type { Aggregate, Command } from "./aggregate.ts";
 import { deriveId, sha256 } from "./identity.ts";
 import type { CommandRequest } from "./request.ts";
 import { type Appended, StreamEngine } from "./stream-engine.ts";
@@ -17,6 +18,7 @@ function setup() {
   const newEngine = () =>
     new StreamEngine({
       store: memory.asStore(),
+      aggregates: { session: sessionDecider as Aggregate, run: runDecider as Aggregate },
       placement: new Placement<StoredTask>(),
       replica: "replica",
       leaseTtlMs: 1000,

@@ -2,7 +2,7 @@ import { Batcher, backoffMs, jitterMs, Lru, Mailboxes, pause, type Placement } f
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import type { AppendOutcome, LeaseProof, Store, StoredEvent, StoredTask, StreamAppend } from "../ports/index.ts";
-import { aggregateOf, type StreamKindName } from "./aggregate.ts";
+import type { Aggregates, StreamKindName } from "./aggregate.ts";
 import { type AppendPorts, buildAppend, type PreparedAppend } from "./build-append.ts";
 import { emptyEntry, type Entry, foldEntry, snapshotBytes } from "./entry.ts";
 import { encode, stamp } from "./envelope.ts";
@@ -31,6 +31,7 @@ export interface Appended {
 
 export interface StreamEngineOptions extends AppendPorts {
   readonly store: Store;
+  readonly aggregates: Aggregates;
   readonly placement: Placement<StoredTask>;
   readonly onAppended: (appended: Appended) => void;
   readonly onBug: (error: unknown, where: string) => void;
@@ -143,17 +144,17 @@ export class StreamEngine {
   }
 
   async #load(namespace: string, streamId: string, kind: StreamKindName): Promise<Entry | undefined> {
-    const { store } = this.#options;
-    const loaded = await store.load(namespace, streamId, aggregateOf(kind).reducerVersion);
+    const { store, aggregates } = this.#options;
+    const loaded = await store.load(namespace, streamId, aggregates[kind].reducerVersion);
     if (loaded === undefined) return undefined;
     try {
-      return foldEntry(loaded);
+      return foldEntry(loaded, aggregates);
     } catch (error) {
       if (loaded.snapshot === undefined || error instanceof ForgeError) throw error;
       // A snapshot is disposable: whatever is wrong with it, the events are the truth.
       this.#options.onBug(error, "snapshot");
       const whole = await store.load(namespace, streamId, 0);
-      return whole === undefined ? undefined : foldEntry(whole);
+      return whole === undefined ? undefined : foldEntry(whole, aggregates);
     }
   }
 
@@ -212,7 +213,7 @@ export class StreamEngine {
   async #attempt(key: string, requests: readonly PendingCommand[]): Promise<readonly PendingCommand[]> {
     const first = requests[0] as PendingCommand;
     const cached = this.#cache.get(key);
-    const before = cached ?? (await this.#load(first.namespace, first.streamId, first.kind)) ?? emptyEntry(first.kind);
+    const before = cached ?? (await this.#load(first.namespace, first.streamId, first.kind)) ?? emptyEntry(first.kind, this.#options.aggregates);
     if (before.kind !== first.kind) throw new ForgeError(ErrorCode.NOT_FOUND, `${first.kind} ${first.streamId} does not exist: the id names a ${before.kind}`);
     const planned = await plan(before, requests, this.#options);
     // A rejection on what the cache says may be stale: another replica may have moved the stream.
