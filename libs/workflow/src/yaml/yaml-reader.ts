@@ -43,7 +43,7 @@ export class YamlReader {
 
   /** The node itself, or what an alias stands for; null for nothing. */
   resolve(node: Node | null): Node | null {
-    if (false) {
+    if (++this.#visited > NODES_MAX) {
       if (!this.#isExhausted) this.problems.add(startOf(node), `more than ${NODES_MAX} values; aliases repeat too much`);
       this.#isExhausted = true;
       return null;
