@@ -4,7 +4,7 @@ import path from "node:path";
 
 /** Lines of a process's output that are kept, for a failing test to show. */
 const LOG_LINES_MAX = 400;
-const READY_MS_MAX = 60_000;
+const READY_MS_MAX = 30_000;
 
 /** A process of its own, of one of the entries in this folder. It ends when the test process does. */
 export class Child {
@@ -38,7 +38,7 @@ export class Child {
     const stop = child.onMessage((message) => {
       if ((message as { type?: string }).type === "ready") said.resolve(message as Ready);
     });
-    const timer = setTimeout(() => said.reject(new Error(`${entry} was not ready after ${READY_MS_MAX} ms`)), READY_MS_MAX);
+    const timer = setTimeout(() => said.reject(new Error(`${entry} was not ready after ${READY_MS_MAX} ms:\n${child.log.join("\n")}`)), READY_MS_MAX);
     void child.#exited.then(() => said.reject(new Error(`${entry} ended before it was ready:\n${child.log.join("\n")}`)));
     try {
       return { child, ready: await said.promise };

@@ -18,7 +18,8 @@ export interface ExecutorConfig {
 const config = configOf<ExecutorConfig>();
 const port = createConnectClient({ url: config.url, token: config.token });
 const { providers } = createProviderRegistry({ env: config.environment });
-const worker = await withRetry(() =>
+const worker = await withRetry(
+  () =>
   startWorker({
     port,
     name: config.name,
@@ -27,6 +28,7 @@ const worker = await withRetry(() =>
     slots: 32,
     onProblem: (error) => logger.warn({ err: error }, "a problem in the executor"),
   }),
+  { patienceMs: 20_000 },
 );
 ready({}, async () => {
   await worker.drain(5_000);

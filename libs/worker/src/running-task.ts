@@ -1,5 +1,5 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { type LeasedTask, type Settlement, SettlementSchema, type Task, TaskCancelledSchema, TaskFailureSchema, type TaskLease, TaskLeaseSchema, TaskSchema } from "@forge/protocol/worker";
@@ -45,9 +45,9 @@ export class RunningTask {
     let outcome: Outcome | undefined;
     try {
       const task = await this.#wholeTask(payloads);
-      if (task.deadlineAt !== undefined) {
-        const leftMs = timestampMs(task.deadlineAt) - Date.now();
-        const expire = () => this.#abort.abort(new ForgeError(ErrorCode.DEADLINE_EXCEEDED, "the task's deadline has passed"));
+      const leftMs = timeLeftMs(task);
+      if (leftMs !== undefined) {
+        const expire = () => this.#abort.abort(new ForgeError(ErrorCode.DEADLINE_EXCEEDED, "the task took longer than it may"));
         deadline = setTimeout(expire, Math.min(Math.max(0, leftMs), TIMER_MS_MAX));
       }
       outcome = await this.#perform(task, handlerOf, output, payloads);
@@ -99,6 +99,15 @@ export class RunningTask {
     if (task === undefined) throw new ForgeError(ErrorCode.INTERNAL, "a lease without a task");
     return task.artifact === undefined ? task : fromBinary(TaskSchema, await payloads.get(task.artifact.sha256));
   }
+}
+
+/** How long the task may still take: until its deadline, and no longer than one attempt may. */
+function timeLeftMs(task: Task): number | undefined {
+  const bounds = [
+    ...(task.deadlineAt === undefined ? [] : [timestampMs(task.deadlineAt) - Date.now()]),
+    ...(task.timeout === undefined ? [] : [durationMs(task.timeout)]),
+  ];
+  return bounds.length === 0 ? undefined : Math.min(...bounds);
 }
 
 function failure(error: unknown): Outcome {

@@ -2,8 +2,9 @@ import path from "node:path";
 import { commandHeader } from "@forge/client";
 import { StreamKind, type Value } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
-import { ApprovalAnswer, type Run, RunSchema, RunStatus, StartRunResponseSchema } from "@forge/protocol/workflow";
-import { openProject, parseInputs, resolveWorkflow } from "@forge/workflow";
+import { Decision, type ToolPolicy } from "@forge/protocol/tool";
+import { type Run, RunSchema, RunStatus, StartRunResponseSchema } from "@forge/protocol/workflow";
+import { openProject, parseInputs, type Project, resolveWorkflow, toolPolicy } from "@forge/workflow";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { errorLines } from "../output/error-report.ts";
@@ -48,7 +49,7 @@ export async function runCommand(context: Context, reference: string, options: R
         labels: { ...options.label },
         queue: link.queue,
         modelOverride: options.model ?? "",
-        approvalAnswer: options.approve === true ? ApprovalAnswer.APPROVE : options.deny === true ? ApprovalAnswer.DENY : ApprovalAnswer.WAIT,
+        policy: runPolicy(project, options),
       }),
     );
     const { runId } = started;
@@ -104,4 +105,10 @@ function printSummary({ terminal, directory }: Context, run: Run, root: string, 
   const next = [`inspect ${run.runId}${hint}`, `events ${run.runId}${hint}`, ...(session === undefined ? [] : [`events ${session}${hint}`])];
   terminal.print(`\n${style.bold("Next")}`);
   for (const command of next) terminal.print(`  npx forge ${command}`);
+}
+
+/** What the project's configuration lets agents' tools do; --approve and --deny answer what would be asked. */
+function runPolicy(project: Project, { approve, deny }: RunOptions): ToolPolicy {
+  const answer = approve === true ? Decision.ALLOW : deny === true ? Decision.DENY : undefined;
+  return { ...toolPolicy(project.config), answer };
 }

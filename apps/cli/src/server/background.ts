@@ -13,6 +13,8 @@ export interface BackgroundOptions {
   readonly environment: NodeJS.ProcessEnv;
   /** Arguments of `forge up` beside the project. */
   readonly arguments: readonly string[];
+  /** Another server that was faster is an error. */
+  readonly mustBeNew?: boolean;
 }
 
 /** A cluster that is recovering after a crash takes longest. */
@@ -23,7 +25,7 @@ const LOOK_MS = 20;
  * Starts `forge up` in a process and session of its own and waits until the project has a server, which may be another one that was faster.
  * Errors: what the server could not start for; conflict DATA_DIRECTORY_IN_USE where whoever holds the data has no address (yet).
  */
-export async function startBackground({ root, environment, arguments: given }: BackgroundOptions): Promise<Address> {
+export async function startBackground({ root, environment, arguments: given, mustBeNew }: BackgroundOptions): Promise<Address> {
   const dataDirectory = dataDirectoryOf(root);
   const file = await prepareLogFile(dataDirectory);
   const log = await open(file, "a", 0o600);
@@ -40,7 +42,7 @@ export async function startBackground({ root, environment, arguments: given }: B
   const deadline = Date.now() + START_MS_MAX;
   while (Date.now() < deadline) {
     const address = await readAddress(dataDirectory);
-    if (address !== undefined && (address.pid === child.pid || child.exitCode !== null)) return address;
+    if (address !== undefined && (address.pid === child.pid || (child.exitCode !== null && mustBeNew !== true))) return address;
     if (child.exitCode !== null || child.signalCode !== null) throw await failure(file, begin, child.exitCode ?? child.signalCode);
     await sleep(LOOK_MS);
   }

@@ -81,11 +81,11 @@ export function failAttempt(run: RunRecorder, error: ForgeError, { retry, call, 
   const nextAttemptAt = timestampFromMs(run.context.nowMs + delayMs);
   record(
     run,
-    { case: "stepAttemptFailed", value: create(StepAttemptFailedSchema, { error, attempt: current.attempt, nextAttemptAt }) },
+    { case: "stepAttemptFailed", value: create(StepAttemptFailedSchema, { error, attempt: current.attempt, nextAttemptAt, usage }) },
     { stepId: current.stepId },
   );
   const again = currentOf(run.state);
-  if (call !== undefined) requestToolAgain(run, again.stepId, call);
+  if (call !== undefined) requestToolAgain(run, again, call);
   else if (again.waiting && delayMs === 0) beginAgentAgain(run, again);
 }
 

@@ -1,8 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Backoff, ErrorCode, UsageSchema } from "@forge/protocol/common";
 import { TurnOutcome, TurnStatus } from "@forge/protocol/session";
-import { Decision } from "@forge/protocol/tool";
-import { ApprovalAnswer } from "@forge/protocol/workflow";
+import { Decision, ToolPolicySchema } from "@forge/protocol/tool";
 import { describe, expect, it } from "vitest";
 import { createdStreamId } from "../stream-id.ts";
 import {
@@ -61,16 +60,14 @@ describe("an agent step", () => {
     expect(run.outstanding()).toEqual([]);
   });
 
-  it.each([
-    [ApprovalAnswer.UNSPECIFIED, undefined],
-    [ApprovalAnswer.WAIT, undefined],
-    [ApprovalAnswer.APPROVE, Decision.ALLOW],
-    [ApprovalAnswer.DENY, Decision.DENY],
-  ])("answers questions as the run was told (%s)", (approvalAnswer, defaultDecision) => {
-    const run = new RunStream();
-    run.must(startRun(workflow([agentStep("a")]), { approvalAnswer }));
-    const command = run.sent[0]?.command;
-    expect(command?.case === "createSession" ? command.value.policy?.defaultDecision : "none").toBe(defaultDecision);
+  it("hands the run's tool policy to the session, and none where it was started without", () => {
+    const policy = create(ToolPolicySchema, { rules: [{ tool: "tools.*", decision: Decision.ASK }], answer: Decision.DENY });
+    for (const given of [policy, undefined]) {
+      const run = new RunStream();
+      run.must(startRun(workflow([agentStep("a")]), { policy: given }));
+      const command = run.sent[0]?.command;
+      expect(command?.case === "createSession" ? command.value.policy : "none").toEqual(given);
+    }
   });
 
   it("gives the whole state as `inputs` where it maps none", () => {

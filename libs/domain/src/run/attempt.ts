@@ -36,7 +36,7 @@ export function taskStarted(run: RunRecorder, command: TaskStarted): Rejected | 
   if (current.started && !isIdempotent(state, current)) {
     return refusal(ErrorCode.CONFLICT, "TASK_STARTED", `task ${command.key} was started before and is not idempotent`, state.runId);
   }
-  if (current.call === undefined) recordGoAhead(run, current);
+  if (current.call === undefined) recordGoAhead(run, current, command);
   else {
     const value = create(ToolStartedSchema, { worker: command.worker, epoch: command.epoch });
     record(run, { case: "toolStarted", value }, aboutCall(current));

@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { ForgeError, Value } from "@forge/protocol/common";
-import { StepStartedSchema, ToolRequestedSchema } from "@forge/protocol/event";
+import { StepAttemptStartedSchema, StepStartedSchema, ToolRequestedSchema } from "@forge/protocol/event";
 import type { AgentStep, StepDefinition, ToolStep } from "@forge/protocol/workflow";
 import type { Context } from "../decider.ts";
 import { createdStreamId } from "../stream-id.ts";
+import type { TaskStarted } from "../task.ts";
 import { sessionCommandId } from "./keys.ts";
-import { withIdempotent, withPrompt } from "./noted-input.ts";
 import { renderPrompt } from "./prompt.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import { type CurrentStep, type RunState, type StepCall, stepAt } from "./state.ts";
@@ -44,7 +44,7 @@ function beginAgent(run: RunRecorder, position: number, step: StepDefinition, ag
     return prompt.error;
   }
   const sessionId = attemptSessionId(run.state, { executionIndex: run.state.executionCount, attempt: 1 }, run.context);
-  recordStart(run, position, withPrompt(input, prompt.value), { sessionId });
+  recordStart(run, position, input, { sessionId, prompt: prompt.value });
   return undefined;
 }
 
@@ -62,18 +62,18 @@ function beginTool(run: RunRecorder, position: number, step: StepDefinition, { t
   }
   const toolCallId = run.context.newId();
   const decision = grant(run.state, step, spec.value, argumentsJson.value, run.context);
-  recordStart(run, position, withIdempotent(input, spec.value.idempotent), { toolCallId });
-  requestTool(run, step.id, { toolCallId, argumentsJson: argumentsJson.value, decision });
+  recordStart(run, position, input, { toolCallId });
+  requestTool(run, step.id, { toolCallId, argumentsJson: argumentsJson.value, decision }, spec.value.idempotent);
   return undefined;
 }
 
 /** A tool step's next attempt: another call with the same arguments, granted as the one before. Durable with the failure that it follows. */
-export function requestToolAgain(run: RunRecorder, stepId: string, before: StepCall): void {
-  requestTool(run, stepId, { ...before, toolCallId: run.context.newId() });
+export function requestToolAgain(run: RunRecorder, current: CurrentStep, before: StepCall): void {
+  requestTool(run, current.stepId, { ...before, toolCallId: run.context.newId() }, current.isIdempotentTool);
 }
 
-function requestTool(run: RunRecorder, stepId: string, { toolCallId, argumentsJson, decision }: StepCall): void {
-  const value = create(ToolRequestedSchema, { tool: decision.tool, argumentsJson, decision });
+function requestTool(run: RunRecorder, stepId: string, { toolCallId, argumentsJson, decision }: StepCall, idempotent: boolean): void {
+  const value = create(ToolRequestedSchema, { tool: decision.tool, argumentsJson, decision, idempotent });
   record(run, { case: "toolRequested", value }, { stepId, toolCallId });
 }
 
@@ -81,7 +81,7 @@ function recordStart(
   run: RunRecorder,
   position: number,
   input: Record<string, Value>,
-  ids: { readonly sessionId?: string; readonly toolCallId?: string } = {},
+  ids: { readonly sessionId?: string; readonly toolCallId?: string; readonly prompt?: string } = {},
 ): void {
   const value = create(StepStartedSchema, {
     stepType: stepTypeOf(run.state, position),
@@ -90,6 +90,7 @@ function recordStart(
     input,
     sessionId: ids.sessionId ?? "",
     toolCallId: ids.toolCallId ?? "",
+    prompt: ids.prompt ?? "",
   });
   record(run, { case: "stepStarted", value }, { stepId: stepAt(run.state, position).id, toolCallId: ids.toolCallId });
 }
@@ -103,8 +104,7 @@ export function beginAgentAgain(run: RunRecorder, current: CurrentStep): void {
 }
 
 /** A worker has got the go-ahead for a function that is not idempotent: the start is on record before anything happens. */
-export function recordGoAhead(run: RunRecorder, current: CurrentStep): void {
-  const { executionIndex, attempt } = current;
-  const value = create(StepStartedSchema, { stepType: stepTypeOf(run.state, current.position), executionIndex, attempt });
-  record(run, { case: "stepStarted", value }, { stepId: current.stepId });
+export function recordGoAhead(run: RunRecorder, current: CurrentStep, { worker, epoch }: TaskStarted): void {
+  const value = create(StepAttemptStartedSchema, { attempt: current.attempt, worker, epoch });
+  record(run, { case: "stepAttemptStarted", value }, { stepId: current.stepId });
 }

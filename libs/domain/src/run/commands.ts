@@ -4,11 +4,9 @@ import { CommandHeaderSchema, StreamKind, StreamRefSchema } from "@forge/protoco
 import { type OutgoingCommand, OutgoingCommandSchema } from "@forge/protocol/engine";
 import type { Event } from "@forge/protocol/event";
 import { type AgentSpec, AgentSpecSchema, CancelTurnRequestSchema, CreateSessionRequestSchema, StartTurnRequestSchema } from "@forge/protocol/session";
-import { Decision, type ToolPolicy, ToolPolicySchema } from "@forge/protocol/tool";
-import { ApprovalAnswer, type StepDefinition } from "@forge/protocol/workflow";
+import type { StepDefinition } from "@forge/protocol/workflow";
 import { shorten } from "../text.ts";
 import { type SessionCommand, sessionCommandId } from "./keys.ts";
-import { promptOf } from "./noted-input.ts";
 import { type CurrentStep, type RunState, stepAt } from "./state.ts";
 
 /** Of CreateSessionRequest.title, by its contract. */
@@ -34,7 +32,7 @@ function createSession(state: RunState, current: CurrentStep): OutgoingCommand {
   const value = create(CreateSessionRequestSchema, {
     header: header(state, current, "create"),
     agent: agentOf(state, step),
-    policy: policyOf(state.approvalAnswer),
+    policy: state.policy,
     labels: { run_id: state.runId, step_id: current.stepId },
     queue: state.queue,
     title: shorten(`${state.workflowId} / ${current.stepId}`, TITLE_LENGTH_MAX),
@@ -47,7 +45,7 @@ function startTurn(state: RunState, current: CurrentStep): OutgoingCommand {
   const value = create(StartTurnRequestSchema, {
     header: header(state, current, "turn"),
     sessionId: current.sessionId,
-    input: [{ kind: { case: "text", value: { text: promptOf(current.input) } } }],
+    input: [{ kind: { case: "text", value: { text: current.prompt } } }],
   });
   return outgoing(state, current, "turn", { case: "startTurn", value });
 }
@@ -79,16 +77,4 @@ function agentOf(state: RunState, step: StepDefinition): AgentSpec {
   const wallTime = bounds.length === 0 ? undefined : durationFromMs(Math.min(...bounds));
   const budget = wallTime === undefined ? agent.budget : { ...agent.budget, $typeName: "forge.session.v1.Budget" as const, wallTime };
   return create(AgentSpecSchema, { ...agent, model: state.modelOverride || agent.model, budget });
-}
-
-/** What answers the questions of an agent's tool calls; unset, a person is waited for. */
-function policyOf(answer: ApprovalAnswer): ToolPolicy {
-  switch (answer) {
-    case ApprovalAnswer.APPROVE:
-      return create(ToolPolicySchema, { defaultDecision: Decision.ALLOW });
-    case ApprovalAnswer.DENY:
-      return create(ToolPolicySchema, { defaultDecision: Decision.DENY });
-    default:
-      return create(ToolPolicySchema);
-  }
 }

@@ -1,6 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Event, RunCreated, StepAttemptFailed, StepStarted, ToolRequested } from "@forge/protocol/event";
 import { RunStatus } from "@forge/protocol/workflow";
+import { addUsage } from "../usage.ts";
 import { artifactOf, inlineBytes } from "./json.ts";
 import { stepTaskKey } from "./keys.ts";
 import { ENDED_CALLS_MAX } from "./limits.ts";
@@ -29,6 +30,8 @@ export function evolve(state: RunState, event: Event): RunState {
       return ended(state, RunStatus.CANCELLED);
     case "stepStarted":
       return stepStarted(state, payload.value, event);
+    case "stepAttemptStarted":
+      return withCurrent(state, (current) => ({ ...current, started: true }));
     case "stepAttemptFailed":
       return attemptFailed(state, payload.value, event);
     case "stepCompleted":
@@ -93,7 +96,7 @@ function created(payload: RunCreated, event: Event): RunState {
     labels: payload.labels,
     queue: payload.queue,
     modelOverride: payload.modelOverride,
-    approvalAnswer: payload.approvalAnswer,
+    policy: payload.policy,
     startedBy: event.principal?.id ?? "",
     steps: definition.steps.map(() => NEVER_EXECUTED),
     outputBytes: 0,
@@ -120,8 +123,7 @@ function withCurrent(state: RunState, change: (current: CurrentStep) => CurrentS
 function stepStarted(state: RunState, payload: StepStarted, event: Event): RunState {
   const { current } = state;
   if (current?.executionIndex === payload.executionIndex) {
-    // The same attempt again: a worker got the go-ahead. Another attempt: an agent step tries again, in a session of its own.
-    if (current.attempt === payload.attempt && !current.waiting) return { ...state, current: { ...current, started: true } };
+    // An agent step tries again, in a session of its own.
     return {
       ...state,
       current: { ...current, attempt: payload.attempt, waiting: false, started: false, sessionId: payload.sessionId, decidedAtMs: occurredAtMs(event) },
@@ -146,6 +148,8 @@ function stepStarted(state: RunState, payload: StepStarted, event: Event): RunSt
       started: false,
       input: payload.input,
       sessionId: payload.sessionId,
+      prompt: payload.prompt,
+      isIdempotentTool: false,
       call: undefined,
       usage: undefined,
     },
@@ -161,6 +165,7 @@ function attemptFailed(state: RunState, payload: StepAttemptFailed, event: Event
     waiting: stepAt(state, current.position).kind.case === "agent",
     started: false,
     sessionId: "",
+    usage: addUsage(current.usage, payload.usage),
   }));
 }
 
@@ -184,7 +189,11 @@ function artifactCount(output: StepMemory["output"]): number {
 function toolRequested(state: RunState, payload: ToolRequested, event: Event): RunState {
   const { decision } = payload;
   if (decision === undefined) throw new Error(`tool call ${event.toolCallId} was requested without a decision`);
-  return withCurrent(state, (current) => ({ ...current, call: { toolCallId: event.toolCallId, argumentsJson: payload.argumentsJson, decision } }));
+  return withCurrent(state, (current) => ({
+    ...current,
+    isIdempotentTool: payload.idempotent,
+    call: { toolCallId: event.toolCallId, argumentsJson: payload.argumentsJson, decision },
+  }));
 }
 
 function callEnded(state: RunState): RunState {

@@ -21,7 +21,7 @@ import {
 } from "./testing/run-fixture.ts";
 
 describe("a function step", () => {
-  it("is a task without a start, whose deadline counts from the decision", () => {
+  it("is a task without a start, whose time counts from when a worker gets it", () => {
     const run = runOf(workflow([functionStep("parse", { timeout: { seconds: 5n } })]));
     expect(run.task).toMatchObject({
       key: "step:0:1",
@@ -34,7 +34,7 @@ describe("a function step", () => {
     expect(run.task.task).toMatchObject({
       idempotencyKey: `${RUN_ID}/parse/0`,
       needsStart: false,
-      deadlineAt: { seconds: BigInt(run.nowMs / 1000 + 5) },
+      timeout: { seconds: 5n },
       kind: { case: "function", value: { runId: RUN_ID, stepId: "parse", attempt: 1, name: "module.parse", input: { fixed: json(1) } } },
     });
   });
@@ -160,8 +160,8 @@ describe("a function step that is not idempotent", () => {
     const run = runOf(workflow(steps));
     expect(run.task).toMatchObject({ idempotent: false, task: { needsStart: true } });
     const { cases, events } = run.must(started(run.key));
-    expect(cases).toEqual(["stepStarted"]);
-    expect(events[0]?.payload.value).toMatchObject({ executionIndex: 0, attempt: 1 });
+    expect(cases).toEqual(["stepAttemptStarted"]);
+    expect(events[0]?.payload.value).toMatchObject({ attempt: 1, worker: expect.any(String) });
     expect(run.key).toBe("step:0:1");
     expect(run.execute(started(run.key, 2)).rejection?.reason).toBe("TASK_STARTED");
   });

@@ -1,12 +1,11 @@
 import { create } from "@bufbuild/protobuf";
-import { durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { FunctionTaskSchema, type Task, TaskSchema, ToolTaskSchema } from "@forge/protocol/worker";
 import { type FunctionStep, RunStatus, type StepDefinition } from "@forge/protocol/workflow";
 import type { OutstandingTask } from "../task.ts";
 import { isIdempotent } from "./idempotent.ts";
 import { idempotencyKey, retryTimerKey, stepTaskKey } from "./keys.ts";
 import { TIMEOUT_MS_DEFAULT } from "./limits.ts";
-import { declaredInput } from "./noted-input.ts";
 import { type CurrentStep, isActive, type RunState, type StepCall, stepAt } from "./state.ts";
 import { artifactInputs } from "./tool-call.ts";
 
@@ -53,17 +52,17 @@ function toolTask(state: RunState, current: CurrentStep, step: StepDefinition, c
     runId: state.runId,
     stepId: current.stepId,
     decision: call.decision,
-    input: artifactInputs(declaredInput(current.input)),
+    input: artifactInputs(current.input),
   });
   return create(TaskSchema, { kind: { case: "tool", value }, ...commonFields(state, current, step) });
 }
 
-/** The deadline counts from when the attempt was due, so that a task which nobody takes ends as well, once somebody is there to say so. */
+/** The time counts from when a worker gets the attempt: a run whose workers were away for a day goes on where it stopped. */
 function commonFields(state: RunState, current: CurrentStep, step: StepDefinition) {
   const timeoutMs = step.timeout === undefined ? TIMEOUT_MS_DEFAULT : durationMs(step.timeout);
   return {
     idempotencyKey: idempotencyKey(state.runId, current),
     needsStart: !isIdempotent(state, current),
-    deadlineAt: timestampFromMs(Math.max(current.decidedAtMs, current.dueAtMs) + timeoutMs),
+    timeout: durationFromMs(timeoutMs),
   };
 }

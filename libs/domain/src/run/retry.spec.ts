@@ -38,7 +38,7 @@ describe("a step with a retry policy", () => {
     expect(run.task).toMatchObject({
       key: "step:0:2",
       dueAtMs: run.nowMs + 1_000,
-      task: { kind: { value: { attempt: 2 } }, deadlineAt: { seconds: BigInt(run.nowMs / 1000 + 61) } },
+      task: { kind: { value: { attempt: 2 } }, timeout: { seconds: 60n } },
     });
     expect(run.execute(taskFailed("step:0:1")).rejection?.reason).toBe("TASK_NOT_OPEN");
     run.nowMs += 1_000;

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ErrorCode } from "@forge/protocol/common";
-import { ApprovalAnswer, type StartRunResponse, WorkflowDefinitionSchema } from "@forge/protocol/workflow";
+import { Decision } from "@forge/protocol/tool";
+import { type StartRunResponse, WorkflowDefinitionSchema } from "@forge/protocol/workflow";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "./canonical-json.ts";
 import {
@@ -35,7 +36,7 @@ describe("starting a run", () => {
     const run = new RunStream();
     const definition = workflow([functionStep("parse")]);
     const { cases, result } = run.must(
-      startRun(definition, { labels: { team: "a" }, queue: "q", modelOverride: "demo/b", approvalAnswer: ApprovalAnswer.DENY }),
+      startRun(definition, { labels: { team: "a" }, queue: "q", modelOverride: "demo/b", policy: { answer: Decision.DENY } }),
     );
     expect(cases).toEqual(["runCreated", "runStarted", "stepStarted"]);
     expect(result).toMatchObject({ runId: RUN_ID, warnings: [] });
@@ -44,7 +45,7 @@ describe("starting a run", () => {
       labels: { team: "a" },
       queue: "q",
       modelOverride: "demo/b",
-      approvalAnswer: ApprovalAnswer.DENY,
+      policy: { answer: Decision.DENY },
     });
     expect(run.decider.listing(run.state)).toMatchObject({ status: "RUN_STATUS_RUNNING", subject: "triage", version: "v1", labels: { team: "a" } });
   });
@@ -149,7 +150,8 @@ describe("starting a run", () => {
     ["labels", { labels: Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`l${index}`, ""])) }],
     ["queue", { queue: "a b" }],
     ["model_override", { modelOverride: "gpt" }],
-    ["approval_answer", { approvalAnswer: 9 as never }],
+    ["policy.answer", { policy: { answer: Decision.ASK } }],
+    ["policy.rules[0].tool", { policy: { rules: [{ tool: "a*b", decision: Decision.ALLOW }] } }],
   ])("refuses wrong %s", (field, request) => {
     expect(refused([functionStep("a")], {}, request).field).toBe(field);
   });

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { RunCreatedSchema, RunStartedSchema } from "@forge/protocol/event";
-import { ApprovalAnswer, RunStatus, type StartRunRequest, StartRunResponseSchema, type WorkflowDefinition } from "@forge/protocol/workflow";
+import { RunStatus, type StartRunRequest, StartRunResponseSchema, type WorkflowDefinition } from "@forge/protocol/workflow";
 import type { Context, Rejected } from "../decider.ts";
 import { proceed } from "./advance.ts";
 import { canonicalJson } from "./canonical-json.ts";
@@ -37,7 +37,7 @@ export function startRun(run: RunRecorder, request: StartRunRequest): RunResult 
     labels: request.labels,
     queue,
     modelOverride: request.modelOverride,
-    approvalAnswer: request.approvalAnswer === ApprovalAnswer.UNSPECIFIED ? ApprovalAnswer.WAIT : request.approvalAnswer,
+    policy: request.policy,
   });
   record(run, { case: "runCreated", value });
   record(run, { case: "runStarted", value: create(RunStartedSchema) });

@@ -1,6 +1,6 @@
 import type { Usage, Value } from "@forge/protocol/common";
-import type { CapabilityDecision } from "@forge/protocol/tool";
-import { ApprovalAnswer, RunStatus, type StepDefinition, type WorkflowDefinition } from "@forge/protocol/workflow";
+import type { CapabilityDecision, ToolPolicy } from "@forge/protocol/tool";
+import { RunStatus, type StepDefinition, type WorkflowDefinition } from "@forge/protocol/workflow";
 
 /**
  * What is true of a run: its definition, the last output of each step, and the step that is executed now. All of it is plain data, so that a snapshot of
@@ -20,7 +20,8 @@ export interface RunState {
   readonly queue: string;
   /** Replaces the model of every agent step; empty: none. */
   readonly modelOverride: string;
-  readonly approvalAnswer: ApprovalAnswer;
+  /** What agents' tool calls may do without being asked, and what answers their questions. */
+  readonly policy: ToolPolicy | undefined;
   /** The principal that started the run and so granted its tool steps. */
   readonly startedBy: string;
   /** By position in the definition; empty once the run has ended. */
@@ -69,6 +70,10 @@ export interface CurrentStep {
   readonly input: Readonly<Record<string, Value>>;
   /** Of an agent step: the session of this attempt. */
   readonly sessionId: string;
+  /** Of an agent step: its rendered user message; empty for others. */
+  readonly prompt: string;
+  /** Of a tool step: its tool was served as idempotent. */
+  readonly isIdempotentTool: boolean;
   /** Of a tool step: the call of this attempt, until it has ended. */
   readonly call: StepCall | undefined;
   /** What the attempts before this one used. */
@@ -98,7 +103,7 @@ export function initialRunState(): RunState {
     labels: {},
     queue: "",
     modelOverride: "",
-    approvalAnswer: ApprovalAnswer.UNSPECIFIED,
+    policy: undefined,
     startedBy: "",
     steps: [],
     outputBytes: 0,

@@ -1,5 +1,6 @@
-import { ApprovalAnswer, type StartRunRequest } from "@forge/protocol/workflow";
+import type { StartRunRequest } from "@forge/protocol/workflow";
 import { isStorable, isVisibleAscii } from "../text.ts";
+import { policyProblem } from "../tool-policy.ts";
 import { InvalidField } from "./invalid-field.ts";
 import { LABELS_MAX, NAME_LENGTH_MAX } from "./limits.ts";
 import { checkModel } from "./names.ts";
@@ -17,6 +18,6 @@ export function validateStart(request: StartRunRequest): void {
     throw new InvalidField("queue", `a queue's name has at most ${NAME_LENGTH_MAX} visible ASCII characters`);
   }
   if (request.modelOverride !== "") checkModel("model_override", request.modelOverride);
-  if (!Object.values(ApprovalAnswer).some((value) => value === request.approvalAnswer))
-    throw new InvalidField("approval_answer", "an answer is WAIT, APPROVE or DENY");
+  const wrong = request.policy === undefined ? undefined : policyProblem(request.policy);
+  if (wrong !== undefined) throw new InvalidField(wrong.field, wrong.message);
 }

@@ -4,7 +4,6 @@ import type { ForgeError } from "@forge/protocol/common";
 import type { Event, RunCreated, StepStarted } from "@forge/protocol/event";
 import { type Run, RunSchema, RunStatus, type StepExecution, StepExecutionSchema, StepStatus } from "@forge/protocol/workflow";
 import { addUsage } from "../usage.ts";
-import { declaredInput } from "./noted-input.ts";
 
 /**
  * What GetRun shows, folded from all events of a run: every execution of every step, in order. Values stay as they are stored, so that large ones are
@@ -47,6 +46,7 @@ function apply(run: Run, event: Event): void {
       stepStarted(run, payload.value, event);
       return;
     case "toolStarted":
+    case "stepAttemptStarted":
       change(run, event, (step) => {
         step.status = StepStatus.RUNNING;
       });
@@ -56,6 +56,7 @@ function apply(run: Run, event: Event): void {
         step.status = StepStatus.RETRYING;
         step.attemptCount = payload.value.attempt + 1;
         step.lastError = payload.value.error;
+        step.usage = addUsage(step.usage, payload.value.usage);
       });
       return;
     case "stepCompleted": {
@@ -108,7 +109,7 @@ function stepStarted(run: Run, payload: StepStarted, event: Event): void {
       executionIndex: payload.executionIndex,
       status: StepStatus.RUNNING,
       attemptCount: payload.attempt,
-      input: declaredInput(payload.input),
+      input: payload.input,
       startedAt: event.occurredAt,
       sessionId: payload.sessionId,
     }),

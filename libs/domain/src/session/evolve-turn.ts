@@ -2,7 +2,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ForgeError } from "@forge/protocol/common";
 import type { Event } from "@forge/protocol/event";
 import { TurnOutcome, TurnStatus } from "@forge/protocol/session";
-import { activeTurn, type SessionState } from "./state.ts";
+import { activeTurn, type SessionState, type TurnState } from "./state.ts";
 import { unknownEvent } from "./unknown-event.ts";
 
 type TurnPayload = Extract<
@@ -36,7 +36,7 @@ export function evolveTurn(state: SessionState, event: Event, payload: TurnPaylo
         },
       };
     case "turnCancelRequested":
-      return { ...state, turn: { ...requireTurn(state, event), cancel: { reason: payload.value.reason } } };
+      return { ...state, turn: requestCancel(requireTurn(state, event), payload.value.reason) };
     case "turnCompleted":
       return ended(state, event, TurnStatus.COMPLETED, payload.value.outcome, undefined, atMs);
     case "turnFailed":
@@ -70,4 +70,9 @@ function requireTurn(state: SessionState, event: Event) {
   const turn = activeTurn(state);
   if (turn === undefined) throw unknownEvent(event, "no turn is active");
   return turn;
+}
+
+/** The first reason stands, however often it is asked for. */
+function requestCancel(turn: TurnState, reason: string): TurnState {
+  return { ...turn, cancel: turn.cancel ?? { reason } };
 }

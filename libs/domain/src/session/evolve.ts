@@ -84,6 +84,7 @@ export function evolveSession(state: SessionState, event: Event): SessionState {
     case "runCancelRequested":
     case "runCancelled":
     case "stepStarted":
+    case "stepAttemptStarted":
     case "stepAttemptFailed":
     case "stepCompleted":
     case "stepFailed":

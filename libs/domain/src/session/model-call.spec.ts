@@ -85,7 +85,7 @@ describe("a model call that fails before output", () => {
 
   it("is not tried again after the turn's deadline", () => {
     const stream = sessionInTurn();
-    expect(stream.must(settled(modelTask(stream), failure({ retryable: true, retryAfterSeconds: 3_600 }))).cases).toEqual(["modelFailed", "turnFailed"]);
+    expect(stream.must(settled(modelTask(stream), failure({ retryable: true, retryAfterSeconds: 26 * 3_600 }))).cases).toEqual(["modelFailed", "turnFailed"]);
   });
 
   it.each([

@@ -9,7 +9,8 @@ import type { SessionRecorder, SessionResult } from "./session-command.ts";
 import { activeTurn } from "./state.ts";
 import { validateInput } from "./validate-input.ts";
 
-const WALL_TIME_MS_DEFAULT = 3_600_000;
+/** Longer than an approval waits by default. */
+const WALL_TIME_MS_DEFAULT = 25 * 3_600_000;
 
 export function startTurn(recorder: SessionRecorder, request: StartTurnRequest): SessionResult | Rejected {
   const { state, context } = recorder;

@@ -107,10 +107,12 @@ describe("a turn that is asked to stop", () => {
     expect(model.must(lost(modelTask(model))).cases).toEqual(["modelCancelled", "turnCancelled"]);
   });
 
-  it("is asked once", () => {
+  it("may be asked for again, which changes nothing but that it is on record", () => {
     const stream = sessionInTurn();
     stream.must(cancelTurn(turnIdOf(stream)));
-    expect(stream.execute(cancelTurn(turnIdOf(stream))).rejection).toMatchObject({ code: ErrorCode.CONFLICT, reason: "TURN_CANCELLING" });
+    const before = stream.state;
+    expect(stream.must(cancelTurn(turnIdOf(stream))).cases).toEqual(["turnCancelRequested"]);
+    expect({ ...stream.state, updatedAtMs: 0 }).toEqual({ ...before, updatedAtMs: 0 });
   });
 
   it("is the active one", () => {

@@ -4,7 +4,7 @@ import { ModelFailedSchema, ToolCancelledSchema, ToolSettledUnknownSchema, TurnA
 import { type AbandonTurnRequest, AbandonTurnResponseSchema, type CancelTurnRequest, CancelTurnResponseSchema, SessionStatus } from "@forge/protocol/session";
 import type { Rejected } from "../decider.ts";
 import { isStorable } from "../text.ts";
-import { conflict, invalid, sessionMissing, turnNotActive } from "./rejections.ts";
+import { invalid, sessionMissing, turnNotActive } from "./rejections.ts";
 import type { SessionRecorder, SessionResult } from "./session-command.ts";
 import { activeTurn, type TurnState } from "./state.ts";
 
@@ -21,9 +21,6 @@ export function cancelTurn(recorder: SessionRecorder, request: CancelTurnRequest
   if (request.turnId === "" && !byParent) return invalid("turn_id", "Name the turn to cancel.");
   const turn = activeTurn(state);
   if (turn === undefined || (!byParent && turn.turnId !== request.turnId)) return turnNotActive(context.streamId, request.turnId);
-  if (turn.cancel !== undefined) {
-    return conflict("TURN_CANCELLING", `Turn ${turn.turnId} was asked to stop already; it ends once all of it has stopped.`, [context.streamId, turn.turnId]);
-  }
   requestStop(recorder, turn, byParent ? "parent" : "");
   return create(CancelTurnResponseSchema);
 }

@@ -1,8 +1,9 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { AgentSpec, Budget, CreateSessionRequest } from "@forge/protocol/session";
-import { Decision, type ToolPolicy } from "@forge/protocol/tool";
+import type { ToolPolicy } from "@forge/protocol/tool";
 import type { Rejected } from "../decider.ts";
 import { isStorable, isVisibleAscii, utf8Length } from "../text.ts";
+import { policyProblem } from "../tool-policy.ts";
 import { invalid } from "./rejections.ts";
 
 const TEXT_BYTES_MAX = 65_536;
@@ -11,7 +12,6 @@ const LABELS_MAX = 32;
 const MODEL_MAX = 256;
 const TITLE_MAX = 256;
 const TOOLS_MAX = 128;
-const RULES_MAX = 256;
 const MODEL_CALLS_MAX = 1_000;
 const TOOL_CALLS_MAX = 10_000;
 /** A month: longer waits are a workflow's, not a turn's. */
@@ -60,21 +60,8 @@ function validateBudget(budget: Budget): Rejected | undefined {
 }
 
 function validatePolicy(policy: ToolPolicy): Rejected | undefined {
-  if (policy.rules.length > RULES_MAX) return invalid("policy.rules", `A policy has at most ${RULES_MAX} rules.`);
-  for (const [index, rule] of policy.rules.entries()) {
-    const prefix = rule.tool.endsWith("*") ? rule.tool.slice(0, -1) : rule.tool;
-    if (rule.tool.length > NAME_MAX || !isVisibleAscii(rule.tool) || prefix.includes("*")) {
-      return invalid(`policy.rules[${index}].tool`, "A rule names a tool, or a prefix followed by one *.");
-    }
-    if (!isKnownDecision(rule.decision)) return invalid(`policy.rules[${index}].decision`, "A rule allows, asks or denies.");
-  }
-  if (policy.defaultDecision !== undefined && !isKnownDecision(policy.defaultDecision)) {
-    return invalid("policy.default_decision", "The default allows, asks or denies.");
-  }
-  if (policy.approvalTtl !== undefined && !isDurationInRange(durationMs(policy.approvalTtl))) {
-    return invalid("policy.approval_ttl", "An approval waits for more than nothing and at most 30 days.");
-  }
-  return undefined;
+  const problem = policyProblem(policy);
+  return problem === undefined ? undefined : invalid(problem.field, problem.message);
 }
 
 function validateLabels(labels: Readonly<Record<string, string>>): Rejected | undefined {
@@ -100,10 +87,6 @@ function validateTitle(title: string): Rejected | undefined {
 function validateParent(parent: CreateSessionRequest["parent"]): Rejected | undefined {
   if (parent === undefined || (parent.runId !== "" && parent.stepId !== "")) return undefined;
   return invalid("parent", "A parent names both its run and its step.");
-}
-
-function isKnownDecision(decision: Decision): boolean {
-  return decision === Decision.ALLOW || decision === Decision.ASK || decision === Decision.DENY;
 }
 
 function isDurationInRange(ms: number): boolean {

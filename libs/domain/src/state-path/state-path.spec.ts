@@ -50,6 +50,11 @@ describe("resolveStatePath", () => {
     expect(resolve(path)).toStrictEqual({ found: false, missing });
   });
 
+  it("follows no reserved name, also where the data has it as a key of its own", () => {
+    const data: unknown = JSON.parse('{"inputs": {"__proto__": 1, "constructor": 2}}');
+    for (const key of ["__proto__", "constructor", "prototype"]) expect(resolveStatePath(["inputs", key], data)).toStrictEqual({ found: false, missing: 1 });
+  });
+
   it("never reaches a prototype, whatever the path", () => {
     const segment = fc.oneof(fc.constantFrom("inputs", "steps", "a", "items", "0", "__proto__", "constructor", "prototype", "length", "map"), fc.string());
     fc.assert(

@@ -28,6 +28,7 @@ function externalise(task: Task): { task: Task; artifact: ArtifactToStore | unde
     idempotencyKey: task.idempotencyKey,
     needsStart: task.needsStart,
     deadlineAt: task.deadlineAt,
+    timeout: task.timeout,
     artifact: { sha256, size: BigInt(content.length), mediaType: "application/x-protobuf" },
   });
   return { task: pointer, artifact: { sha256, content } };

@@ -18,6 +18,6 @@ function inspected(thrown: unknown): string {
 }
 
 function withoutOwnFrames(text: string): string {
-  const isForeign = (line: string): boolean => !/^\s+at .*(node:|functions\/function-child\.[jt]s)/.test(line);
+  const isForeign = (line: string): boolean => !/^\s+at .*(node:|\/function-child\.[jt]s)/.test(line);
   return text.split("\n").filter(isForeign).join("\n");
 }

@@ -381,7 +381,7 @@ test.each([undefined, { kind: "marked" } as const])("closing ends the processes,
   const owner = `
     import { createFunctionHandlers } from ${JSON.stringify(new URL("./function-handlers.ts", import.meta.url).href)};
     await createFunctionHandlers({ functionsDirectory: ${JSON.stringify(join(project, "functions"))}, heapMibMax: ${heapMibMax}, isolation: ${JSON.stringify(isolation)} });`;
-  const child = spawn(process.execPath, ["--input-type=module", "-e", owner], { stdio: "inherit" });
+  const child = spawn(process.execPath, ["--input-type=module", "-e", owner], { stdio: "ignore" });
   await eventually("a function process", async () => (await processesWith(ofPool)).length > 0);
   child.kill("SIGKILL");
   await eventually("no function process", async () => (await processesWith(ofPool)).length === 0);

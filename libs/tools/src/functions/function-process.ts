@@ -1,4 +1,3 @@
-import { extname } from "node:path";
 import type { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { childEnvironment } from "../process/environment.ts";
@@ -71,7 +70,7 @@ export class FunctionProcess {
   }
 
   static async start({ cwd, environment, heapMibMax, isolation }: FunctionProcessOptions): Promise<FunctionProcess> {
-    const entry = fileURLToPath(new URL(`./function-child${extname(import.meta.url)}`, import.meta.url));
+    const entry = fileURLToPath(new URL("./function-child.ts", import.meta.url));
     // A project need not say that it is made of modules.
     const flags = [`--max-old-space-size=${heapMibMax}`, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"];
     const tree = await startProcessTree([process.execPath, ...flags, entry], {

@@ -143,7 +143,7 @@ function markedStop(started: Started, mark: string, releaseWatchdog: () => void)
       const members = await markedMembers(mark, started.pid);
       if (members.length === 0 && started.exit() !== undefined) break;
       if (performance.now() >= deadline) return false;
-      signalProcess(-started.pid, "SIGKILL");
+      for (const member of members) signalProcess(member, "SIGKILL");
       await within(started.exited, LOOK_INTERVAL_MS);
     }
     releaseWatchdog();

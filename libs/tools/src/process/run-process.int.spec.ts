@@ -146,7 +146,7 @@ describe.each(isolations)("a process in isolation $kind", (isolation) => {
         command: "trap '' TERM; ${mark} & setsid ${mark} & (setsid sh -c '${mark} & exit' &) ; ${mark}",
         cwd: "/", isolation: ${JSON.stringify(isolation)},
       });`;
-    const child = spawn(process.execPath, ["--input-type=module", "-e", owner], { stdio: "inherit" });
+    const child = spawn(process.execPath, ["--input-type=module", "-e", owner], { stdio: "ignore" });
     await eventually("four processes", running(4));
     child.kill("SIGKILL");
     await eventually("no process", running(0));

@@ -1,4 +1,3 @@
-import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { ForgeError } from "@forge/protocol";
 import type { ForgeError as ForgeErrorMessage } from "@forge/protocol/common";
@@ -19,7 +18,7 @@ export type SearchAnswer = { readonly result: SearchResult } | { readonly error:
 /** A search in a thread of its own, which is ended when the signal aborts, whatever it is doing; rejects with the signal's reason then. */
 export async function searchInThread(start: SearchInThread, signal: AbortSignal): Promise<SearchResult> {
   signal.throwIfAborted();
-  const thread = new Worker(new URL(`./search-thread${extname(import.meta.url)}`, import.meta.url), {
+  const thread = new Worker(new URL("./search-thread.ts", import.meta.url), {
     workerData: start,
     // Nothing of the owner's: neither its environment nor its options.
     env: {},

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode, ValueSchema } from "@forge/protocol/common";
@@ -105,6 +106,8 @@ describe("every tool", () => {
   test("awaits the go-ahead before it has an effect", async () => {
     let before: boolean | undefined;
     const start = async () => {
+      // Long enough for an effect that does not wait to show itself.
+      await delay(50);
       before = existsSync(join(workspace, "a.txt"));
     };
     const context = contextOf("tools.file", '{"operation":"write","path":"a.txt","content":"x"}', { needsStart: true, start });

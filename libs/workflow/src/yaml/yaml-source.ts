@@ -78,7 +78,7 @@ export class YamlSource {
   #parse(): Document.Parsed | undefined {
     try {
       // Duplicate keys are looked for while reading: the parser's own check takes the square of a mapping's size.
-      return parseDocument(this.text, { lineCounter: this.#lines,  version: "1.2", prettyErrors: false, uniqueKeys: false });
+      return parseDocument(this.text, { lineCounter: this.#lines, schema: "core", version: "1.2", prettyErrors: false, uniqueKeys: false });
     } catch (error) {
       // The parser recurses; a text of a million brackets exhausts the stack.
       if (error instanceof RangeError) return undefined;

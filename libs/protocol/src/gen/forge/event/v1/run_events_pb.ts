@@ -6,7 +6,9 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ForgeError, Usage, Value } from "../../common/v1/common_pb.ts";
 import { file_forge_common_v1_common } from "../../common/v1/common_pb.ts";
-import type { ApprovalAnswer, StepType, WorkflowDefinition } from "../../workflow/v1/definition_pb.ts";
+import type { ToolPolicy } from "../../tool/v1/tool_pb.ts";
+import { file_forge_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
+import type { StepType, WorkflowDefinition } from "../../workflow/v1/definition_pb.ts";
 import { file_forge_workflow_v1_definition } from "../../workflow/v1/definition_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -16,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file forge/event/v1/run_events.proto.
  */
 export const file_forge_event_v1_run_events: GenFile = /*@__PURE__*/
-  fileDesc("Ch9mb3JnZS9ldmVudC92MS9ydW5fZXZlbnRzLnByb3RvEg5mb3JnZS5ldmVudC52MSLkAgoKUnVuQ3JlYXRlZBI5CgpkZWZpbml0aW9uGAEgASgLMiUuZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dEZWZpbml0aW9uEhUKDXdvcmtmbG93X2hhc2gYAiABKAkSJgoGaW5wdXRzGAMgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEhIKCmlucHV0X2hhc2gYBCABKAkSNgoGbGFiZWxzGAUgAygLMiYuZm9yZ2UuZXZlbnQudjEuUnVuQ3JlYXRlZC5MYWJlbHNFbnRyeRINCgVxdWV1ZRgGIAEoCRIWCg5tb2RlbF9vdmVycmlkZRgHIAEoCRI6Cg9hcHByb3ZhbF9hbnN3ZXIYCCABKA4yIS5mb3JnZS53b3JrZmxvdy52MS5BcHByb3ZhbEFuc3dlchotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIgwKClJ1blN0YXJ0ZWQiSwoMUnVuQ29tcGxldGVkEiYKBm91dHB1dBgBIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZRITCgt3aXRoX2Vycm9ycxgCIAEoCCI3CglSdW5GYWlsZWQSKgoFZXJyb3IYASABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvciIUChJSdW5DYW5jZWxSZXF1ZXN0ZWQiDgoMUnVuQ2FuY2VsbGVkIo4CCgtTdGVwU3RhcnRlZBIuCglzdGVwX3R5cGUYASABKA4yGy5mb3JnZS53b3JrZmxvdy52MS5TdGVwVHlwZRIXCg9leGVjdXRpb25faW5kZXgYAiABKA0SDwoHYXR0ZW1wdBgDIAEoDRI1CgVpbnB1dBgEIAMoCzImLmZvcmdlLmV2ZW50LnYxLlN0ZXBTdGFydGVkLklucHV0RW50cnkSEgoKc2Vzc2lvbl9pZBgFIAEoCRIUCgx0b29sX2NhbGxfaWQYBiABKAkaRAoKSW5wdXRFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWU6AjgBIoUBChFTdGVwQXR0ZW1wdEZhaWxlZBIqCgVlcnJvchgBIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEg8KB2F0dGVtcHQYAiABKA0SMwoPbmV4dF9hdHRlbXB0X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLAAQoNU3RlcENvbXBsZXRlZBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSGwoTaGFuZGxlcl9kdXJhdGlvbl9tcxgCIAEoBBIYChB0b29sX2R1cmF0aW9uX21zGAMgASgEEiUKBXVzYWdlGAQgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEhQKDG5leHRfc3RlcF9pZBgFIAEoCRITCgtuZXh0X3NvdXJjZRgGIAEoCSJfCgpTdGVwRmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISJQoFdXNhZ2UYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2ViBnByb3RvMw", [file_forge_common_v1_common, file_forge_workflow_v1_definition, file_google_protobuf_timestamp]);
+  fileDesc("Ch9mb3JnZS9ldmVudC92MS9ydW5fZXZlbnRzLnByb3RvEg5mb3JnZS5ldmVudC52MSLTAgoKUnVuQ3JlYXRlZBI5CgpkZWZpbml0aW9uGAEgASgLMiUuZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dEZWZpbml0aW9uEhUKDXdvcmtmbG93X2hhc2gYAiABKAkSJgoGaW5wdXRzGAMgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEhIKCmlucHV0X2hhc2gYBCABKAkSNgoGbGFiZWxzGAUgAygLMiYuZm9yZ2UuZXZlbnQudjEuUnVuQ3JlYXRlZC5MYWJlbHNFbnRyeRINCgVxdWV1ZRgGIAEoCRIWCg5tb2RlbF9vdmVycmlkZRgHIAEoCRIpCgZwb2xpY3kYCCABKAsyGS5mb3JnZS50b29sLnYxLlRvb2xQb2xpY3kaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIMCgpSdW5TdGFydGVkIksKDFJ1bkNvbXBsZXRlZBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSEwoLd2l0aF9lcnJvcnMYAiABKAgiNwoJUnVuRmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3IiFAoSUnVuQ2FuY2VsUmVxdWVzdGVkIg4KDFJ1bkNhbmNlbGxlZCKeAgoLU3RlcFN0YXJ0ZWQSLgoJc3RlcF90eXBlGAEgASgOMhsuZm9yZ2Uud29ya2Zsb3cudjEuU3RlcFR5cGUSFwoPZXhlY3V0aW9uX2luZGV4GAIgASgNEg8KB2F0dGVtcHQYAyABKA0SNQoFaW5wdXQYBCADKAsyJi5mb3JnZS5ldmVudC52MS5TdGVwU3RhcnRlZC5JbnB1dEVudHJ5EhIKCnNlc3Npb25faWQYBSABKAkSFAoMdG9vbF9jYWxsX2lkGAYgASgJEg4KBnByb21wdBgHIAEoCRpECgpJbnB1dEVudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZToCOAEiRAoSU3RlcEF0dGVtcHRTdGFydGVkEg8KB2F0dGVtcHQYASABKA0SDgoGd29ya2VyGAIgASgJEg0KBWVwb2NoGAMgASgNIqwBChFTdGVwQXR0ZW1wdEZhaWxlZBIqCgVlcnJvchgBIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEg8KB2F0dGVtcHQYAiABKA0SMwoPbmV4dF9hdHRlbXB0X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgV1c2FnZRgEIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZSLAAQoNU3RlcENvbXBsZXRlZBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSGwoTaGFuZGxlcl9kdXJhdGlvbl9tcxgCIAEoBBIYChB0b29sX2R1cmF0aW9uX21zGAMgASgEEiUKBXVzYWdlGAQgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEhQKDG5leHRfc3RlcF9pZBgFIAEoCRITCgtuZXh0X3NvdXJjZRgGIAEoCSJfCgpTdGVwRmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISJQoFdXNhZ2UYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2ViBnByb3RvMw", [file_forge_common_v1_common, file_forge_tool_v1_tool, file_forge_workflow_v1_definition, file_google_protobuf_timestamp]);
 
 /**
  * A run was asked for; the definition is kept whole, so that files may change later.
@@ -68,11 +70,11 @@ export type RunCreated = Message<"forge.event.v1.RunCreated"> & {
   modelOverride: string;
 
   /**
-   * How questions are answered where nobody is there; part of the run's grant.
+   * What agents' tool calls may do without being asked, and what answers their questions; part of the run's grant.
    *
-   * @generated from field: forge.workflow.v1.ApprovalAnswer approval_answer = 8;
+   * @generated from field: forge.tool.v1.ToolPolicy policy = 8;
    */
-  approvalAnswer: ApprovalAnswer;
+  policy?: ToolPolicy | undefined;
 };
 
 /**
@@ -219,6 +221,13 @@ export type StepStarted = Message<"forge.event.v1.StepStarted"> & {
    * @generated from field: string tool_call_id = 6;
    */
   toolCallId: string;
+
+  /**
+   * Of an agent step: the user message, rendered. At most 64 KiB.
+   *
+   * @generated from field: string prompt = 7;
+   */
+  prompt: string;
 };
 
 /**
@@ -227,6 +236,35 @@ export type StepStarted = Message<"forge.event.v1.StepStarted"> & {
  */
 export const StepStartedSchema: GenMessage<StepStarted> = /*@__PURE__*/
   messageDesc(file_forge_event_v1_run_events, 6);
+
+/**
+ * A worker got the go-ahead for a function that is not idempotent: on record before anything happens.
+ *
+ * @generated from message forge.event.v1.StepAttemptStarted
+ */
+export type StepAttemptStarted = Message<"forge.event.v1.StepAttemptStarted"> & {
+  /**
+   * @generated from field: uint32 attempt = 1;
+   */
+  attempt: number;
+
+  /**
+   * @generated from field: string worker = 2;
+   */
+  worker: string;
+
+  /**
+   * @generated from field: uint32 epoch = 3;
+   */
+  epoch: number;
+};
+
+/**
+ * Describes the message forge.event.v1.StepAttemptStarted.
+ * Use `create(StepAttemptStartedSchema)` to create a new message.
+ */
+export const StepAttemptStartedSchema: GenMessage<StepAttemptStarted> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 7);
 
 /**
  * An attempt failed; another follows by the step's retry policy.
@@ -248,6 +286,13 @@ export type StepAttemptFailed = Message<"forge.event.v1.StepAttemptFailed"> & {
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 3;
    */
   nextAttemptAt?: Timestamp | undefined;
+
+  /**
+   * What an agent step's attempt used.
+   *
+   * @generated from field: forge.common.v1.Usage usage = 4;
+   */
+  usage?: Usage | undefined;
 };
 
 /**
@@ -255,7 +300,7 @@ export type StepAttemptFailed = Message<"forge.event.v1.StepAttemptFailed"> & {
  * Use `create(StepAttemptFailedSchema)` to create a new message.
  */
 export const StepAttemptFailedSchema: GenMessage<StepAttemptFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 7);
+  messageDesc(file_forge_event_v1_run_events, 8);
 
 /**
  * The step's output joined the state under steps.<step_id>.
@@ -307,7 +352,7 @@ export type StepCompleted = Message<"forge.event.v1.StepCompleted"> & {
  * Use `create(StepCompletedSchema)` to create a new message.
  */
 export const StepCompletedSchema: GenMessage<StepCompleted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 8);
+  messageDesc(file_forge_event_v1_run_events, 9);
 
 /**
  * The step failed for good.
@@ -331,5 +376,5 @@ export type StepFailed = Message<"forge.event.v1.StepFailed"> & {
  * Use `create(StepFailedSchema)` to create a new message.
  */
 export const StepFailedSchema: GenMessage<StepFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 9);
+  messageDesc(file_forge_event_v1_run_events, 10);
 

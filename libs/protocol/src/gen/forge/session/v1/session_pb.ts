@@ -105,7 +105,7 @@ export type Budget = Message<"forge.session.v1.Budget"> & {
   costMicroUsd?: bigint | undefined;
 
   /**
-   * Absent: 1 h.
+   * Absent: 25 h, which is longer than an approval waits by default.
    *
    * @generated from field: google.protobuf.Duration wall_time = 5;
    */

@@ -1,0 +1,36 @@
+import { PendingApprovalSchema } from "@forge/protocol/tool";
+import type { Context, ServerOptions } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { formatAge, momentMs } from "../output/format-time.ts";
+import { messageLine } from "../output/message-json.ts";
+import { cut, oneLine } from "../output/text.ts";
+import { openReading } from "../server/open-link.ts";
+import { pendingApprovals } from "./pending.ts";
+
+/** `forge approvals`: what waits for a person, oldest first. */
+export async function approvalsCommand(context: Context, options: ServerOptions): Promise<number> {
+  const { terminal } = context;
+  const opened = await openReading(context, options);
+  if (opened === undefined) {
+    if (options.json !== true) terminal.note("nothing waits for an answer");
+    return EXIT.OK;
+  }
+  const { link, hint } = opened;
+  try {
+    const pending = await pendingApprovals(link);
+    if (options.json === true) {
+      for (const approval of pending) terminal.print(messageLine(PendingApprovalSchema, approval));
+      return EXIT.OK;
+    }
+    if (pending.length === 0) terminal.note("nothing waits for an answer");
+    for (const { stream, approvalId, tool, argumentsPreview, requestedAt } of pending) {
+      const since = formatAge(momentMs(requestedAt), Date.now());
+      terminal.print(cut(`${terminal.style.yellow("?")} ${terminal.style.bold(tool)} ${oneLine(argumentsPreview)}`, terminal.isLive ? terminal.columns() : Number.MAX_SAFE_INTEGER));
+      terminal.print(`  ${terminal.style.dim(`waits for ${since}`)}`);
+      terminal.print(`  npx forge approve ${stream?.id ?? ""} ${approvalId}${hint}`);
+    }
+    return EXIT.OK;
+  } finally {
+    await link.close();
+  }
+}

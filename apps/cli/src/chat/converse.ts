@@ -1,0 +1,12 @@
+import { Event } from "@forge/protocol/event";
+import type { Session } from "@forge/protocol/session";
+import { askAboutInterrupt } from "../ask-about-interrupt.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { cut, oneLine } from "../output/text.ts";
+import { onSignals } from "../signals.ts";
+import type { ProjectLink } from "../server/project-link.ts";
+import type { OpenApproval } from "./chat-state.ts";
+import { ChatView } from "./chat-view.ts";
+import { Conversation } from "./conversation.ts";
+import { readLine } from "./read-line.ts";

@@ -1,0 +1,47 @@
+import { createInterface } from "node:readline";
+
+export interface ReadLineOptions {
+  readonly prompt: string;
+  /** Newest first; lines are added to it. */
+  readonly history: string[];
+  /** What is in the line already. */
+  readonly text?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** What came of it: a line; nothing more will come; Ctrl-C in an empty line; or the signal, with what had been typed. */
+export type ReadLine = { readonly kind: "line"; readonly text: string } | { readonly kind: "end" } | { readonly kind: "interrupt" } | { readonly kind: "aborted"; readonly text: string };
+
+/**
+ * One line from the terminal, with editing and history. The terminal is given back afterwards: while nobody is asked, Ctrl-C is a signal again. Ctrl-C in a
+ * line that is not empty only empties it.
+ */
+export function readLine({ prompt, history, text = "", signal }: ReadLineOptions): Promise<ReadLine> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve({ kind: "aborted", text });
+    const reader = createInterface({ input: process.stdin, output: process.stdout, terminal: true, history: [...history], prompt, removeHistoryDuplicates: true });
+    let result: ReadLine = { kind: "end" };
+    const end = (with_: ReadLine): void => {
+      result = with_;
+      reader.close();
+    };
+    const abort = (): void => end({ kind: "aborted", text: reader.line });
+    signal?.addEventListener("abort", abort);
+    reader.on("history", (lines: string[]) => history.splice(0, history.length, ...lines));
+    reader.on("line", (line) => end({ kind: "line", text: line }));
+    reader.on("SIGINT", () => {
+      if (reader.line === "") {
+        process.stdout.write("\n");
+        return end({ kind: "interrupt" });
+      }
+      reader.write(null, { ctrl: true, name: "e" });
+      reader.write(null, { ctrl: true, name: "u" });
+    });
+    reader.on("close", () => {
+      signal?.removeEventListener("abort", abort);
+      resolve(result);
+    });
+    reader.prompt();
+    if (text !== "") reader.write(text);
+  });
+}

@@ -1,0 +1,44 @@
+import { EventSchema } from "@forge/protocol/event";
+import { StreamKind } from "@forge/protocol/common";
+import type { Context, ServerOptions } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { messageLine } from "../output/message-json.ts";
+import { onSignals } from "../signals.ts";
+import { findStream } from "../server/find-stream.ts";
+import { openExisting } from "../server/open-link.ts";
+import { eventLine } from "./event-line.ts";
+
+export interface EventsOptions extends ServerOptions {
+  readonly after?: number;
+  readonly follow?: boolean;
+  readonly children?: boolean;
+  readonly deltas?: boolean;
+}
+
+const DELTAS = ["turn.output_delta", "tool.output_delta"];
+
+/** `forge events`: a line for each event of a run or session. */
+export async function eventsCommand(context: Context, id: string, options: EventsOptions): Promise<number> {
+  const { terminal } = context;
+  const { link } = await openExisting(context, options, { reads: true });
+  const leave = new AbortController();
+  const release = onSignals({ SIGINT: () => leave.abort(), SIGTERM: () => leave.abort() });
+  try {
+    const { kind } = await findStream(link, id);
+    const line = { style: terminal.style, columns: terminal.isLive ? terminal.columns() : undefined, namesStream: options.children === true && kind === StreamKind.RUN };
+    const followed = link.follow({
+      streams: [{ stream: { kind, id }, afterSeq: options.after }],
+      followChildren: options.children,
+      excludeKinds: options.deltas === false ? DELTAS : [],
+      noFollow: options.follow !== true,
+      signal: leave.signal,
+    });
+    for await (const each of followed) {
+      if (each.kind === "event") terminal.print(options.json === true ? messageLine(EventSchema, each.event) : eventLine(each.event, line));
+    }
+    return EXIT.OK;
+  } finally {
+    release();
+    await link.close();
+  }
+}

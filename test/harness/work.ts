@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { commandHeader, type ForgeClient, followEvents, withRetry } from "@forge/client";
+import { StreamKind } from "@forge/protocol/common";
+import type { Event } from "@forge/protocol/event";
+import type { AgentSpecSchema } from "@forge/protocol/session";
+import { Decision, type ToolPolicySchema } from "@forge/protocol/tool";
+import { OnError, type WorkflowDefinitionSchema } from "@forge/protocol/workflow";
+import type { CallArguments } from "./test-handlers.ts";
+
+/** The longest that a test waits for anything. */
+export const PATIENCE_MS = 60_000;
+
+export const TOOLS = ["test.append", "test.again", "tools.shell"] as const;
+export type ToolName = (typeof TOOLS)[number];
+
+export interface SessionOptions {
+  readonly commandId?: string;
+  readonly agent?: MessageInitShape<typeof AgentSpecSchema>;
+  readonly policy?: MessageInitShape<typeof ToolPolicySchema>;
+}
+
+/** A request for a session with the demo model and all tools, which it may use without asking. */
+export function sessionRequest(options: SessionOptions = {}) {
+  return {
+    header: commandHeader(options.commandId),
+    agent: { model: "demo/chat", tools: [...TOOLS], ...options.agent },
+    policy: options.policy ?? { defaultDecision: Decision.ALLOW },
+  };
+}
+
+export async function createSession(client: ForgeClient, options: SessionOptions = {}): Promise<string> {
+  const request = sessionRequest(options);
+  return (await withRetry(() => client.session.createSession(request))).sessionId;
+}
+
+/** A text part. */
+export function say(text: string) {
+  return { kind: { case: "text" as const, value: { text } } };
+}
+
+/** What makes the demo model call a tool, once. */
+export function useTool(tool: ToolName, args: CallArguments | { readonly command: string }): string {
+  return `use the ${tool} tool with ${JSON.stringify(args)}`;
+}
+
+export async function startTurn(client: ForgeClient, sessionId: string, text: string, commandId: string = randomUUID()): Promise<string> {
+  const request = { header: commandHeader(commandId), sessionId, input: [say(text)] };
+  return (await withRetry(() => client.session.startTurn(request))).turnId;
+}
+
+export function sessionStream(id: string) {
+  return { kind: StreamKind.SESSION, id };
+}
+
+export function runStream(id: string) {
+  return { kind: StreamKind.RUN, id };
+}
+
+type Stream = ReturnType<typeof sessionStream> | ReturnType<typeof runStream>;
+
+/** Follows a stream, over lost connections, until an event satisfies; answers all events up to it. */
+export async function eventsUntil(client: ForgeClient, stream: Stream, isLast: (event: Event) => boolean, waitMs: number = PATIENCE_MS): Promise<readonly Event[]> {
+  const signal = AbortSignal.timeout(waitMs);
+  const events: Event[] = [];
+  for await (const followed of followEvents(client, { streams: [{ stream }], signal })) {
+    if (followed.kind !== "event") continue;
+    events.push(followed.event);
+    if (isLast(followed.event)) return events;
+  }
+  throw new Error(`the awaited event of stream ${stream.id} did not come within ${waitMs} ms; there were: ${events.map((event) => event.kind).join(", ")}`);
+}
+
+const TURN_ENDS: ReadonlySet<string> = new Set(["turn.completed", "turn.failed", "turn.cancelled", "turn.abandoned"]);
+const RUN_ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
+
+/** The events of a session through the end of one of its turns. */
+export function turnEnded(client: ForgeClient, sessionId: string, turnId: string): Promise<readonly Event[]> {
+  return eventsUntil(client, sessionStream(sessionId), (event) => event.turnId === turnId && TURN_ENDS.has(event.kind));
+}
+
+/** The events of a run through its end. */
+export function runEnded(client: ForgeClient, runId: string): Promise<readonly Event[]> {
+  return eventsUntil(client, runStream(runId), (event) => RUN_ENDS.has(event.kind));
+}
+
+export function kindsOf(events: readonly Event[]): readonly string[] {
+  return events.map((event) => event.kind);
+}
+
+/** Kinds without deltas, whose number depends on time. */
+export function factsOf(events: readonly Event[]): readonly string[] {
+  return kindsOf(events).filter((kind) => !kind.endsWith(".output_delta"));
+}
+
+/** A workflow of a function, a tool whose effect must not happen twice, and an agent. */
+export function threeSteps(call: CallArguments = {}): MessageInitShape<typeof WorkflowDefinitionSchema> {
+  const inputs = { call: { kind: { case: "literalJson" as const, value: JSON.stringify(call) } } };
+  return {
+    id: "three_steps",
+    version: "v1",
+    onError: OnError.FAIL_FAST,
+    steps: [
+      { id: "note", kind: { case: "function", value: { name: "test.note" } }, inputs },
+      {
+        id: "append",
+        kind: { case: "tool", value: { tool: "test.append" } },
+        inputs: Object.fromEntries(Object.entries(call).map(([name, value]) => [name, { kind: { case: "literalJson" as const, value: JSON.stringify(value) } }])),
+      },
+      { id: "say", kind: { case: "agent", value: { agent: { model: "demo/echo" }, prompt: "All done.", agentId: "sayer", agentVersion: "v1" } } },
+    ],
+  };
+}
+
+export async function startRun(client: ForgeClient, definition: MessageInitShape<typeof WorkflowDefinitionSchema>, commandId: string = randomUUID()): Promise<string> {
+  const request = { header: commandHeader(commandId), definition, policy: { answer: Decision.ALLOW } };
+  return (await withRetry(() => client.workflow.startRun(request))).runId;
+}
+
+/** Waits for a condition that no event tells of. */
+export async function until(what: string, condition: () => Promise<boolean> | boolean, waitMs: number = PATIENCE_MS): Promise<void> {
+  const untilMs = Date.now() + waitMs;
+  while (!(await condition())) {
+    if (Date.now() > untilMs) throw new Error(`not within ${waitMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
