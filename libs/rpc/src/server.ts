@@ -109,7 +109,12 @@ function chooseProtocol(socket: net.Socket, http1: http.Server, h2: http2.Http2S
     socket.off("data", onData);
     socket.pause();
     socket.unshift(seen);
-    (start === PREFACE ? h2 : http1).emit("connection", socket);
+    if (start === PREFACE) {
+      // The session takes what was put back by itself, one tick later; a socket that flows would have lost it by then.
+      h2.emit("connection", socket);
+      return;
+    }
+    http1.emit("connection", socket);
     socket.resume();
   };
   socket.on("data", onData);
