@@ -1,1 +1,10 @@
 #!/usr/bin/env node
+import { enableCompileCache } from "node:module";
+import { homedir } from "node:os";
+import path from "node:path";
+
+// Compiled code is kept for the next start, in a directory of this person's own: a shared one would let others put code there.
+enableCompileCache(path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), ".cache"), "forge", "compiled"));
+
+const { runCommandLine } = await import("./command-line.ts");
+process.exitCode = await runCommandLine(process.argv.slice(2));

@@ -1,12 +1,202 @@
-import { Event } from "@forge/protocol/event";
+import type { Event } from "@forge/protocol/event";
 import type { Session } from "@forge/protocol/session";
 import { askAboutInterrupt } from "../ask-about-interrupt.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { cut, oneLine } from "../output/text.ts";
+import { oneLine } from "../output/text.ts";
+import type { Terminal } from "../output/terminal.ts";
 import { onSignals } from "../signals.ts";
 import type { ProjectLink } from "../server/project-link.ts";
 import type { OpenApproval } from "./chat-state.ts";
 import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
-import { readLine } from "./read-line.ts";
+import { type ReadLine, readLine } from "./read-line.ts";
+
+export interface ConverseOptions {
+  readonly link: ProjectLink;
+  readonly session: Session;
+  readonly hint: string;
+}
+
+/** A conversation with a person at a terminal. */
+export async function converse({ terminal }: Context, options: ConverseOptions): Promise<number> {
+  const talk = new Talk(terminal, options);
+  const release = onSignals({ SIGINT: () => talk.interrupt(), SIGTERM: () => talk.detach(), SIGHUP: () => talk.detach() });
+  try {
+    return await talk.run();
+  } finally {
+    release();
+    await talk.end();
+  }
+}
+
+class Talk {
+  readonly #terminal: Terminal;
+  readonly #link: ProjectLink;
+  readonly #attach: string;
+  readonly #view: ChatView;
+  readonly #conversation: Conversation;
+  readonly #history: string[] = [];
+  /** While a person is asked, what comes is held back, so that it does not run over the question. */
+  #isAsking = false;
+  #held = "";
+  /** Takes the line that is being typed away, to show what has come. */
+  #prompt: AbortController | undefined;
+  #question: AbortController | undefined;
+  #interrupts = 0;
+  #hasDetached = false;
+
+  constructor(terminal: Terminal, { link, session, hint }: ConverseOptions) {
+    this.#terminal = terminal;
+    this.#link = link;
+    this.#attach = `npx forge chat ${session.sessionId}${hint}`;
+    this.#view = new ChatView({ style: terminal.style, columns: terminal.columns });
+    const { style } = terminal;
+    terminal.print(`${style.bold("Session")} ${session.sessionId}  ${oneLine(session.agent?.model ?? "")}`);
+    terminal.print(style.dim(`Ctrl-C cancels a turn, Ctrl-D leaves. Attach again: ${this.#attach}`));
+    this.#conversation = new Conversation({ link, sessionId: session.sessionId, excludeKinds: ["tool.output_delta"], onEvent: (event, isOwn) => this.#show(event, isOwn) });
+  }
+
+  async run(): Promise<number> {
+    await this.#conversation.until((state) => state.isCaughtUp);
+    for (let text = ""; ; ) {
+      await this.#untilIdle();
+      if (this.#hasDetached) return EXIT.OK;
+      if (!this.#view.isAtLineStart) this.#write("\n");
+      const read = await this.#readPrompt(text);
+      text = read.kind === "aborted" ? read.text : "";
+      if (this.#hasDetached || read.kind === "end") return EXIT.OK;
+      if (read.kind === "interrupt") {
+        if (this.#interrupts++ > 0) return EXIT.OK;
+        this.#terminal.print(this.#terminal.style.dim("Ctrl-C again, or Ctrl-D, leaves. The session stays."));
+        continue;
+      }
+      this.#interrupts = 0;
+      if (read.kind === "line" && read.text.trim() !== "" && !(await this.#conversation.say(read.text))) {
+        this.#terminal.print(this.#terminal.style.dim("Somebody else has just started a turn; this line waits."));
+        text = read.text;
+      }
+    }
+  }
+
+  /** Ctrl-C while no line is being typed. */
+  interrupt(): void {
+    if (this.#question !== undefined) return;
+    this.#interrupts++;
+    const work = this.#interrupts === 1 ? this.#cancel() : this.#ask();
+    work.catch((error: unknown) => this.#terminal.note(error instanceof Error ? error.message : String(error)));
+  }
+
+  /** Leaves; what runs goes on. */
+  detach(): void {
+    this.#hasDetached = true;
+    this.#prompt?.abort();
+    this.#question?.abort();
+    void this.#conversation.leave();
+  }
+
+  async end(): Promise<void> {
+    const isActive = this.#conversation.state.activeTurnId !== undefined;
+    await this.#conversation.leave();
+    if (!this.#hasDetached || !isActive) return;
+    this.#terminal.note(`${this.#link.reach.kind === "server" ? "The turn goes on" : "The turn goes on when Forge is next started here"}: ${this.#attach}`);
+  }
+
+  async #untilIdle(): Promise<void> {
+    const { state } = this.#conversation;
+    while (state.activeTurnId !== undefined && !this.#hasDetached) {
+      const { approval } = state;
+      if (approval !== undefined && this.#question === undefined) await this.#askApproval(approval);
+      else await this.#conversation.until(({ activeTurnId, approval: open }) => activeTurnId === undefined || (open !== undefined && this.#question === undefined));
+      if (this.#question !== undefined) await this.#answered();
+    }
+    if (this.#question !== undefined) {
+      this.#question.abort();
+      await this.#answered();
+    }
+  }
+
+  async #askApproval(approval: OpenApproval): Promise<void> {
+    const { style } = this.#terminal;
+    const watch = new AbortController();
+    this.#prompt = watch;
+    void this.#conversation.until((state) => !state.isOpen(approval.approvalId), watch.signal).then(
+      () => watch.abort(),
+      () => watch.abort(),
+    );
+    const read = await this.#typed(() => readLine({ prompt: `${style.yellow("?")} Allow ${approval.tool}? [y]es, [n]o, or why not: `, history: [], signal: watch.signal }));
+    watch.abort();
+    this.#prompt = undefined;
+    if (read.kind === "end") return this.detach();
+    if (read.kind === "interrupt") return this.interrupt();
+    if (read.kind === "aborted") return;
+    const said = read.text.trim();
+    if (said === "") return;
+    const isAllowed = /^(?:y|yes)$/i.test(said);
+    await this.#conversation.answer(approval, isAllowed, isAllowed || /^(?:n|no)$/i.test(said) ? "" : said);
+  }
+
+  async #readPrompt(text: string): Promise<ReadLine> {
+    const prompt = new AbortController();
+    this.#prompt = prompt;
+    const read = await this.#typed(() => readLine({ prompt: `${this.#terminal.style.cyan("›")} `, history: this.#history, text, signal: prompt.signal }));
+    this.#prompt = undefined;
+    return read;
+  }
+
+  async #cancel(): Promise<void> {
+    if (this.#conversation.state.activeTurnId === undefined) return;
+    this.#write(`${this.#view.isAtLineStart ? "" : "\n"}${this.#terminal.style.yellow("■ cancelling; Ctrl-C again asks what to do")}\n`);
+    this.#view.startLine();
+    await this.#conversation.cancel();
+  }
+
+  #answered(): Promise<void> {
+    return this.#answer ?? Promise.resolve();
+  }
+
+  #answer: Promise<void> | undefined;
+
+  async #ask(): Promise<void> {
+    if (this.#conversation.state.activeTurnId === undefined) return this.detach();
+    const question = new AbortController();
+    this.#question = question;
+    void this.#conversation.until(({ activeTurnId }) => activeTurnId === undefined, question.signal).then(
+      () => question.abort(),
+      () => question.abort(),
+    );
+    const asked = this.#typed(() => askAboutInterrupt({ what: "turn", outlives: this.#link.reach.kind === "server", signal: question.signal }));
+    this.#answer = asked.then(() => undefined);
+    const answer = await asked;
+    this.#question = undefined;
+    question.abort();
+    this.#interrupts = 1;
+    if (answer === "detach") this.detach();
+    else if (answer === "cancel") await this.#conversation.cancel();
+  }
+
+  /** Asks a person for something and shows afterwards what came meanwhile. */
+  async #typed<T>(ask: () => Promise<T>): Promise<T> {
+    this.#isAsking = true;
+    try {
+      return await ask();
+    } finally {
+      this.#isAsking = false;
+      this.#terminal.out(this.#held);
+      this.#held = "";
+    }
+  }
+
+  #show(event: Event, isOwn: boolean): void {
+    // The person's own line stands on the screen already.
+    if (isOwn && event.kind === "message.added") return this.#view.startLine();
+    this.#write(this.#view.apply(event));
+  }
+
+  #write(text: string): void {
+    if (text === "") return;
+    if (!this.#isAsking) return this.#terminal.out(text);
+    this.#held += text;
+    if (this.#conversation.state.approval === undefined) this.#prompt?.abort();
+  }
+}

@@ -1,4 +1,4 @@
-import type { ProcessTree } from "./process-tree.ts";
+import type { ChildProcess } from "node:child_process";
 
 /**
  * How a process tree is held together, so that all of it can be found and killed.
@@ -8,6 +8,13 @@ import type { ProcessTree } from "./process-tree.ts";
  *   environment is not found; it is noticed only as long as it holds the output pipes.
  */
 export type Isolation = { readonly kind: "namespace"; readonly unshareOptions: readonly string[] } | { readonly kind: "marked" };
+
+/** What a trial run is looked at by. */
+interface Trial {
+  readonly child: ChildProcess;
+  readonly exited: Promise<{ readonly exitCode: number | null }>;
+  stop(options: { graceMs: number }): Promise<boolean>;
+}
 
 /** Namespaces in order of preference: as root and in a user namespace, with /proc as the tree should see it and without. */
 const CANDIDATES: readonly Isolation[] = [
@@ -66,7 +73,7 @@ export function isolatedCommand(isolation: Isolation, command: readonly string[]
  * The strongest isolation that works here, found by running and stopping a real process in each; whether namespaces are allowed depends on capabilities,
  * sysctls, seccomp filters and container runtimes, which no single file tells.
  */
-export async function detectIsolation(start: (isolation: Isolation, command: readonly string[]) => Promise<ProcessTree>): Promise<Isolation> {
+export async function detectIsolation(start: (isolation: Isolation, command: readonly string[]) => Promise<Trial>): Promise<Isolation> {
   if (process.platform !== "linux") return { kind: "marked" };
   for (const candidate of CANDIDATES) {
     if (await works(candidate, start)) return candidate;
@@ -74,7 +81,7 @@ export async function detectIsolation(start: (isolation: Isolation, command: rea
   return { kind: "marked" };
 }
 
-async function works(candidate: Isolation, start: (isolation: Isolation, command: readonly string[]) => Promise<ProcessTree>): Promise<boolean> {
+async function works(candidate: Isolation, start: (isolation: Isolation, command: readonly string[]) => Promise<Trial>): Promise<boolean> {
   try {
     const tree = await start(candidate, ["sh", "-c", "echo started; exec sleep 60"]);
     const started = await new Promise<boolean>((resolve) => {

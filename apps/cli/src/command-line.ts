@@ -1,0 +1,36 @@
+import { CommanderError } from "commander";
+import type { Context } from "./context.ts";
+import { EXIT, exitCodeOf } from "./exit-code.ts";
+import { errorJson, errorLines, toForgeError } from "./output/error-report.ts";
+import { endWithReader, processTerminal } from "./output/terminal.ts";
+import { createProgram } from "./program.ts";
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
+
+/** Runs one command; its exit code. */
+export async function runCommandLine(words: readonly string[]): Promise<number> {
+  const context: Context = { terminal: processTerminal(), environment: process.env, directory: process.cwd() };
+  const isJson = words.includes("--json");
+  endWithReader();
+  let code: number = EXIT.OK;
+  const program = createProgram(context, (exit) => {
+    code = exit;
+  });
+  // Machines get what is wrong with their words as JSON as well.
+  if (isJson) for (const each of [program, ...program.commands]) each.configureOutput({ writeErr: () => undefined });
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return EXIT.OK;
+      if (isJson) context.terminal.note(errorJson(new ForgeError(ErrorCode.VALIDATION, error.message, { reason: "COMMAND_LINE", origin: "client" }).detail));
+      return EXIT.USAGE;
+    }
+    const forgeError = toForgeError(error);
+    const lines = isJson ? [errorJson(forgeError.detail)] : errorLines(forgeError.detail, context.terminal.errorStyle);
+    for (const line of lines) context.terminal.note(line);
+    if (!isJson && forgeError.code === ErrorCode.INTERNAL && context.environment.FORGE_DEBUG && error instanceof Error) context.terminal.note(error.stack ?? "");
+    return exitCodeOf(forgeError.code);
+  }
+}

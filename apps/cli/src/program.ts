@@ -1,0 +1,122 @@
+import { VERSION } from "@forge/host/project";
+import { Command, Option } from "commander";
+import { collect, collectLabel, oneOf, parseDuration, wholeNumber } from "./arguments/parsers.ts";
+import type { CommonOptions, Context, ServerOptions } from "./context.ts";
+
+const RUN_STATUSES = ["RUNNING", "CANCELLING", "COMPLETED", "COMPLETED_WITH_ERRORS", "FAILED", "CANCELLED"];
+const SESSION_STATUSES = ["ACTIVE", "CLOSED"];
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 10_000;
+
+type Action = (context: Context, positional: readonly (string | undefined)[], options: never) => Promise<number>;
+
+/** The command line. Each command's module is loaded when it runs, so that help and errors cost nothing. `onExit` gets the exit code of the one that ran. */
+export function createProgram(context: Context, onExit: (code: number) => void): Command {
+  const program = new Command("forge")
+    .description("Runs AI agents and workflows durably, on PostgreSQL.")
+    .version(VERSION)
+    .showHelpAfterError("(add --help for what can be said)")
+    .showSuggestionAfterError()
+    .exitOverride();
+
+  /** A command with the options that all have. */
+  const command = (usage: string, description: string, action: Action): Command => {
+    const made = program.command(usage).description(description);
+    made
+      .option("-p, --project <directory>", "the project; otherwise the nearest one above, or this directory")
+      .option("--json", "for machines: JSON on standard output, errors as JSON on standard error")
+      .action(async (...values: unknown[]) => {
+        const positional = values.slice(0, -2) as (string | undefined)[];
+        onExit(await action(context, positional, made.opts() as never));
+      });
+    return made.exitOverride();
+  };
+  const foreground = (): Option => new Option("--foreground", "serve the project in this process, and end that with the command; the default where CI is set");
+  const label = (): Option => new Option("--label <key=value>", "a label; may be repeated").argParser(collectLabel);
+
+  command("run <workflow>", "start a run of a workflow and follow it to its end", async (ctx, [reference], options) => {
+    const { runCommand } = await import("./run/run-command.ts");
+    return runCommand(ctx, reference as string, options);
+  })
+    .option("-i, --input <name=value>", "an input; name=@file reads a file, name=json:... takes JSON; may be repeated", collect)
+    .option("--model <provider/model>", "replaces the model of every agent step")
+    .addOption(label())
+    .addOption(new Option("--approve", "answers yes to every question that a tool call raises").conflicts("deny"))
+    .option("--deny", "answers no to every question that a tool call raises")
+    .option("--key <id>", "the command's id: the same one again finds the same run")
+    .addOption(new Option("-d, --detach", "starts the run and leaves").conflicts("foreground"))
+    .addOption(foreground());
+
+  command("runs", "list runs, newest first", async (ctx, _, options) => {
+    const { runsCommand } = await import("./lists/list-command.ts");
+    return runsCommand(ctx, options);
+  })
+    .option("--status <status>", `only those that are ${RUN_STATUSES.join(", ").toLowerCase()}`, oneOf(RUN_STATUSES))
+    .addOption(label())
+    .option("--limit <number>", "at most so many", wholeNumber(1, LIMIT_MAX), LIMIT_DEFAULT);
+
+  command("sessions", "list sessions, newest first", async (ctx, _, options) => {
+    const { sessionsCommand } = await import("./lists/list-command.ts");
+    return sessionsCommand(ctx, options);
+  })
+    .option("--status <status>", `only those that are ${SESSION_STATUSES.join(", ").toLowerCase()}`, oneOf(SESSION_STATUSES))
+    .addOption(label())
+    .option("--limit <number>", "at most so many", wholeNumber(1, LIMIT_MAX), LIMIT_DEFAULT);
+
+  command("inspect <id>", "show a run with its steps, or a session", async (ctx, [id], options) => {
+    const { inspectCommand } = await import("./inspect/inspect-command.ts");
+    return inspectCommand(ctx, id as string, options as ServerOptions);
+  });
+
+  command("events <id>", "print the events of a run or session", async (ctx, [id], options) => {
+    const { eventsCommand } = await import("./events/events-command.ts");
+    return eventsCommand(ctx, id as string, options);
+  })
+    .option("-f, --follow", "stay, and print what comes")
+    .option("--after <seq>", "begin after this seq", wholeNumber(0, Number.MAX_SAFE_INTEGER))
+    .option("--children", "of a run: also the events of the sessions that work for it")
+    .option("--no-deltas", "leave out the pieces of answers and outputs");
+
+  command("approvals", "list what waits for an answer", async (ctx, _, options) => {
+    const { approvalsCommand } = await import("./approvals/approvals-command.ts");
+    return approvalsCommand(ctx, options as ServerOptions);
+  });
+
+  command("approve <id> [approval]", "answer what a run or session waits for", async (ctx, [id, approval], options) => {
+    const { approveCommand } = await import("./approvals/approve-command.ts");
+    return approveCommand(ctx, id as string, approval, options);
+  })
+    .option("--deny", "answer no")
+    .option("--comment <text>", "for the model")
+    .addOption(foreground());
+
+  command("cancel <id>", "stop a run, or a session's active turn, and wait until it has stopped", async (ctx, [id], options) => {
+    const { cancelCommand } = await import("./cancel/cancel-command.ts");
+    return cancelCommand(ctx, id as string, options as ServerOptions);
+  }).addOption(foreground());
+
+  command("chat [session]", "talk to an agent, in a new session or an old one", async (ctx, [session], options) => {
+    const { chatCommand } = await import("./chat/chat-command.ts");
+    return chatCommand(ctx, session, options);
+  })
+    .option("--model <provider/model>", "of a new session (default: demo/chat)")
+    .option("--tool <name>", "a tool of a new session; may be repeated", collect)
+    .option("--system <text>", "the system prompt of a new session")
+    .addOption(foreground());
+
+  command("up", "serve the project until Ctrl-C", async (ctx, _, options) => {
+    const { upCommand } = await import("./up/up-command.ts");
+    return upCommand(ctx, options);
+  })
+    .option("-d, --detach", "return once it is ready, and leave it running")
+    .option("--port <number>", "the port (default: any free one)", wholeNumber(0, 65_535))
+    .option("--host <address>", "the address to listen on (default: 127.0.0.1)")
+    .option("--idle <duration>", "end when nobody has used it for so long", parseDuration);
+
+  command("down", "end the project's server, after what is running", async (ctx, _, options) => {
+    const { downCommand } = await import("./up/down-command.ts");
+    return downCommand(ctx, options as CommonOptions);
+  }).option("--drain <duration>", "what runs gets so long to finish", parseDuration);
+
+  return program;
+}
