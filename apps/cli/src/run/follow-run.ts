@@ -2,7 +2,6 @@ import { commandHeader } from "@forge/client";
 import { StreamKind } from "@forge/protocol/common";
 import type { Event } from "@forge/protocol/event";
 import type { Context } from "../context.ts";
-import { EXIT } from "../exit-code.ts";
 import { createLiveRegion } from "../output/live-region.ts";
 import { SPINNER_MS } from "../output/spinner.ts";
 import { onSignals } from "../signals.ts";
@@ -31,7 +30,7 @@ export async function followRun({ terminal }: Context, link: ProjectLink, { runI
   const region = createLiveRegion(terminal.out, terminal.columns);
   const kept: string[] = [];
   let asking: AbortController | undefined;
-  let result: "ended" | "detached" | "left" = "ended";
+  let result = "ended" as "ended" | "detached" | "left";
   let cancels = 0;
 
   const draw = (): void => {

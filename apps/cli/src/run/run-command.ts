@@ -1,6 +1,6 @@
 import path from "node:path";
 import { commandHeader } from "@forge/client";
-import { StreamKind, type Value } from "@forge/protocol/common";
+import type { Value } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
 import { Decision, type ToolPolicy } from "@forge/protocol/tool";
 import { type Run, RunSchema, RunStatus, StartRunResponseSchema } from "@forge/protocol/workflow";
@@ -9,7 +9,7 @@ import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { errorLines } from "../output/error-report.ts";
 import { formatDuration } from "../output/format-time.ts";
-import { messageJson, messageLine } from "../output/message-json.ts";
+import { messageJson } from "../output/message-json.ts";
 import { showValue } from "../output/value.ts";
 import { storeValue } from "../server/artifact-value.ts";
 import { hintFor } from "../server/locate-project.ts";

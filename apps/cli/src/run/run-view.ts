@@ -39,7 +39,7 @@ export class RunView {
   readonly #options: RunViewOptions;
   readonly #nameColumns: number;
   #active: ActiveStep | undefined;
-  #status = RunStatus.RUNNING;
+  #status: RunStatus = RunStatus.RUNNING;
 
   constructor(options: RunViewOptions) {
     this.#options = options;

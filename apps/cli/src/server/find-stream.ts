@@ -5,7 +5,7 @@ import type { Run } from "@forge/protocol/workflow";
 import type { ProjectLink } from "./project-link.ts";
 
 /** What an id names. */
-export type FoundStream = { readonly kind: StreamKind.RUN; readonly run: Run } | { readonly kind: StreamKind.SESSION; readonly session: Session };
+export type FoundStream = { readonly kind: typeof StreamKind.RUN; readonly run: Run } | { readonly kind: typeof StreamKind.SESSION; readonly session: Session };
 
 /** The run or session with an id. Errors: validation; not_found. */
 export async function findStream(link: ProjectLink, id: string): Promise<FoundStream> {
