@@ -20,7 +20,7 @@ function report(name: string, count: number, ms: number, batches: number) { lat.
 const seqs = new Map(ids.map((id) => [id, 1])); const prevs = new Map<string, any>();
 async function batched() {
   let queue: { a: any; resolve: (v: any) => void }[] = []; let inFlight = 0, batches = 0;
-  const pump = () => { while (queue.length && inFlight < conns) { const b = queue; queue = []; inFlight++; batches++; append(db, b.map((x) => x.a)).then((rs) => { inFlight--; rs.forEach((r, i) => b[i]!.resolve(r)); setImmediate(pump); }, (e) => { console.error(e); process.exit(1); }); } };
+  const pump = () => { while (queue.length && inFlight < conns) { const b = queue.splice(0, Number(process.env.BMAX ?? 1000)); inFlight++; batches++; append(db, b.map((x) => x.a)).then((rs) => { inFlight--; rs.forEach((r, i) => b[i]!.resolve(r)); setImmediate(pump); }, (e) => { console.error(e); process.exit(1); }); } };
   const end = performance.now() + seconds * 1000; let count = 0; const free = [...ids]; const start = performance.now();
   await Promise.all(Array.from({ length: 32 }, async () => { while (performance.now() < end) { const id = free.shift()!; const a = make(id, seqs.get(id)!, prevs.get(id)); const t = performance.now(); const r: any = await new Promise((resolve) => { queue.push({ a, resolve }); if (queue.length === 1) setImmediate(pump); }); lat.push(performance.now() - t); if (r.outcome === "ok") { seqs.set(id, a.expectedSeq + 1); prevs.set(id, a.next); count++; } else if (r.outcome !== "busy") throw new Error(JSON.stringify(r)); free.push(id); } }));
   report("batched", count, performance.now() - start, batches);

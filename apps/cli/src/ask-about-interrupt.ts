@@ -15,9 +15,9 @@ export async function askAboutInterrupt({ what, outlives, signal }: InterruptQue
   const answer = await select<InterruptAnswer>({
     message: `The ${what} is not over.`,
     options: [
-      { value: "wait", label: "Wait for it" },
-      { value: "cancel", label: "Cancel it" },
       { value: "detach", label: "Detach", hint: outlives ? `the ${what} goes on in the background` : `the ${what} goes on when Forge is next started here` },
+      { value: "cancel", label: "Cancel it" },
+      { value: "wait", label: "Wait for it" },
     ],
     signal,
   });

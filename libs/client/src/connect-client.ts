@@ -56,17 +56,17 @@ function bind<S extends DescService>(service: S, transport: Transport): Client<S
       method.methodKind === "unary"
         ? (request: object, options?: CallOptions) =>
             (call as Unary)(request, options).catch((error: unknown) => {
-              throw fromStatus(error);
+              throw fromStatus(error, options?.signal);
             })
-        : (request: object, options?: CallOptions) => converted((call as Streaming)(request, options));
+        : (request: object, options?: CallOptions) => converted((call as Streaming)(request, options), options?.signal);
   }
   return bound as Client<S>;
 }
 
-async function* converted(messages: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+async function* converted(messages: AsyncIterable<unknown>, signal: AbortSignal | undefined): AsyncGenerator<unknown> {
   try {
     yield* messages;
   } catch (error) {
-    throw fromStatus(error);
+    throw fromStatus(error, signal);
   }
 }

@@ -3,7 +3,7 @@ import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatAge, momentMs } from "../output/format-time.ts";
 import { messageLine } from "../output/message-json.ts";
-import { cut, oneLine } from "../output/text.ts";
+import { oneLine } from "../output/text.ts";
 import { openReading } from "../server/open-link.ts";
 import { pendingApprovals } from "./pending.ts";
 
@@ -25,7 +25,8 @@ export async function approvalsCommand(context: Context, options: ServerOptions)
     if (pending.length === 0) terminal.note("nothing waits for an answer");
     for (const { stream, approvalId, tool, argumentsPreview, requestedAt } of pending) {
       const since = formatAge(momentMs(requestedAt), Date.now());
-      terminal.print(cut(`${terminal.style.yellow("?")} ${terminal.style.bold(tool)} ${oneLine(argumentsPreview)}`, terminal.isLive ? terminal.columns() : Number.MAX_SAFE_INTEGER));
+      // Whole: nobody should have to answer a call of which they see a part.
+      terminal.print(`${terminal.style.yellow("?")} ${terminal.style.bold(tool)} ${oneLine(argumentsPreview)}`);
       terminal.print(`  ${terminal.style.dim(`waits for ${since}`)}`);
       terminal.print(`  npx forge approve ${stream?.id ?? ""} ${approvalId}${hint}`);
     }

@@ -17,7 +17,7 @@ interface Answer {
   readonly epoch: number;
   /** What of the answer's text has been shown, as it came. */
   text: string;
-  isReasoning: boolean;
+  reasoning: string;
 }
 
 /** A session as a conversation: events in, text to write out. Whatever was not seen while it streamed is shown once it is whole. */
@@ -50,7 +50,7 @@ export class ChatView {
     const { style } = this.#options;
     switch (payload.case) {
       case "messageAdded":
-        return payload.value.message?.role === Role.USER ? this.#line(`${style.cyan("›")} ${partsText(payload.value.message.parts)}`) : "";
+        return payload.value.message?.role === Role.USER ? `${this.#fresh()}${style.cyan("›")} ${partsText(payload.value.message.parts)}\n` : "";
       case "turnOutputDelta":
         return this.#delta(modelCallId, payload.value);
       case "modelCompleted":
@@ -92,23 +92,28 @@ export class ChatView {
     if (this.#answer?.modelCallId !== modelCallId || this.#answer.epoch !== epoch) {
       // A new attempt begins the answer anew.
       start = this.#fresh();
-      this.#answer = { modelCallId, epoch, text: "", isReasoning: false };
+      this.#answer = { modelCallId, epoch, text: "", reasoning: "" };
     }
-    const isReasoning = channel.case === "reasoning";
-    if (this.#answer.isReasoning && !isReasoning) start = this.#fresh();
-    this.#answer.isReasoning = isReasoning;
-    if (isReasoning) return start + this.#options.style.dim(safeText(channel.value));
+    if (channel.case === "reasoning") {
+      this.#answer.reasoning += channel.value;
+      return start + this.#options.style.dim(safeText(channel.value));
+    }
+    if (this.#answer.text === "") start ||= this.#fresh();
     this.#answer.text += channel.value;
     return start + safeText(channel.value);
   }
 
   #completed(modelCallId: string, parts: readonly Part[]): string {
-    const text = parts.map(({ kind }) => (kind.case === "text" ? kind.value.text : "")).join("");
-    const shown = this.#answer?.modelCallId === modelCallId ? this.#answer.text : "";
+    const [text, reasoning] = [textOf(parts, "text"), textOf(parts, "reasoning")];
+    const shown = this.#answer?.modelCallId === modelCallId ? this.#answer : undefined;
     this.#answer = undefined;
-    const rest = text.startsWith(shown) ? text.slice(shown.length) : text;
-    const start = shown === "" || rest === text ? this.#fresh() : "";
-    const written = start + safeText(rest);
+    const { text: shownText, reasoning: shownReasoning } = shown ?? { text: "", reasoning: "" };
+    // Of what it thought, only the end of what a person has begun to read.
+    const thought = shownReasoning !== "" && shownText === "" && reasoning.startsWith(shownReasoning) ? this.#options.style.dim(safeText(reasoning.slice(shownReasoning.length))) : "";
+    const goesOn = shownText !== "" && text.startsWith(shownText);
+    const rest = safeText(goesOn ? text.slice(shownText.length) : text);
+    const start = goesOn || rest === "" || (thought === "" && this.#isAtLineStart) ? "" : "\n";
+    const written = `${thought}${start}${rest}`;
     const needsEnd = written === "" ? !this.#isAtLineStart : !written.endsWith("\n");
     return needsEnd ? `${written}\n` : written;
   }
@@ -121,4 +126,8 @@ export class ChatView {
   #line(text: string): string {
     return `${this.#fresh()}${cut(text, this.#options.columns() - 1)}\n`;
   }
+}
+
+function textOf(parts: readonly Part[], channel: "text" | "reasoning"): string {
+  return parts.map(({ kind }) => (kind.case === channel ? kind.value.text : "")).join("");
 }

@@ -3,7 +3,7 @@ import type { Session } from "@forge/protocol/session";
 import { askAboutInterrupt } from "../ask-about-interrupt.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { oneLine } from "../output/text.ts";
+import { oneLine, safeText, widthOf } from "../output/text.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { onSignals } from "../signals.ts";
 import type { ProjectLink } from "../server/project-link.ts";
@@ -17,6 +17,9 @@ export interface ConverseOptions {
   readonly session: Session;
   readonly hint: string;
 }
+
+/** What the view puts around a call, and the last column. */
+const CALL_MARGIN_COLUMNS = 3;
 
 /** A conversation with a person at a terminal. */
 export async function converse({ terminal }: Context, options: ConverseOptions): Promise<number> {
@@ -53,25 +56,28 @@ class Talk {
     this.#view = new ChatView({ style: terminal.style, columns: terminal.columns });
     const { style } = terminal;
     terminal.print(`${style.bold("Session")} ${session.sessionId}  ${oneLine(session.agent?.model ?? "")}`);
-    terminal.print(style.dim(`Ctrl-C cancels a turn, Ctrl-D leaves. Attach again: ${this.#attach}`));
+    terminal.print(style.dim(`Attach again: ${this.#attach}\nCtrl-C cancels a turn, Ctrl-D leaves.`));
     this.#conversation = new Conversation({ link, sessionId: session.sessionId, excludeKinds: ["tool.output_delta"], onEvent: (event, isOwn) => this.#show(event, isOwn) });
   }
 
   async run(): Promise<number> {
     await this.#conversation.until((state) => state.isCaughtUp);
+    let hasInterrupted = false;
     for (let text = ""; ; ) {
       await this.#untilIdle();
+      this.#interrupts = 0;
       if (this.#hasDetached) return EXIT.OK;
       if (!this.#view.isAtLineStart) this.#write("\n");
       const read = await this.#readPrompt(text);
       text = read.kind === "aborted" ? read.text : "";
       if (this.#hasDetached || read.kind === "end") return EXIT.OK;
       if (read.kind === "interrupt") {
-        if (this.#interrupts++ > 0) return EXIT.OK;
+        if (hasInterrupted) return EXIT.OK;
+        hasInterrupted = true;
         this.#terminal.print(this.#terminal.style.dim("Ctrl-C again, or Ctrl-D, leaves. The session stays."));
         continue;
       }
-      this.#interrupts = 0;
+      hasInterrupted = false;
       if (read.kind === "line" && read.text.trim() !== "" && !(await this.#conversation.say(read.text))) {
         this.#terminal.print(this.#terminal.style.dim("Somebody else has just started a turn; this line waits."));
         text = read.text;
@@ -104,10 +110,12 @@ class Talk {
 
   async #untilIdle(): Promise<void> {
     const { state } = this.#conversation;
+    // A turn that is to stop needs no answers any more.
+    const open = (): OpenApproval | undefined => (this.#interrupts === 0 ? state.approval : undefined);
     while (state.activeTurnId !== undefined && !this.#hasDetached) {
-      const { approval } = state;
-      if (approval !== undefined && this.#question === undefined) await this.#askApproval(approval);
-      else await this.#conversation.until(({ activeTurnId, approval: open }) => activeTurnId === undefined || (open !== undefined && this.#question === undefined));
+      const approval = open();
+      if (approval !== undefined) await this.#askApproval(approval);
+      else await this.#conversation.until(({ activeTurnId }) => activeTurnId === undefined || open() !== undefined);
       if (this.#question !== undefined) await this.#answered();
     }
     if (this.#question !== undefined) {
@@ -118,6 +126,9 @@ class Talk {
 
   async #askApproval(approval: OpenApproval): Promise<void> {
     const { style } = this.#terminal;
+    // Nobody should have to answer a call of which they see a part.
+    const call = `${approval.tool} ${oneLine(approval.argumentsJson)}`;
+    if (widthOf(call) > this.#terminal.columns() - CALL_MARGIN_COLUMNS) this.#terminal.print(safeText(approval.argumentsJson));
     const watch = new AbortController();
     this.#prompt = watch;
     void this.#conversation.until((state) => !state.isOpen(approval.approvalId), watch.signal).then(
@@ -146,9 +157,15 @@ class Talk {
 
   async #cancel(): Promise<void> {
     if (this.#conversation.state.activeTurnId === undefined) return;
-    this.#write(`${this.#view.isAtLineStart ? "" : "\n"}${this.#terminal.style.yellow("■ cancelling; Ctrl-C again asks what to do")}\n`);
-    this.#view.startLine();
+    this.#clearEcho();
+    this.#write(`${this.#terminal.style.yellow("■ cancelling; Ctrl-C again asks what to do")}\n`);
     await this.#conversation.cancel();
+  }
+
+  /** Brings the cursor to the start of a line, where the terminal has just shown ^C. */
+  #clearEcho(): void {
+    this.#write(this.#view.isAtLineStart ? "\r\u001B[K" : "\n");
+    this.#view.startLine();
   }
 
   #answered(): Promise<void> {
@@ -159,6 +176,7 @@ class Talk {
 
   async #ask(): Promise<void> {
     if (this.#conversation.state.activeTurnId === undefined) return this.detach();
+    this.#clearEcho();
     const question = new AbortController();
     this.#question = question;
     void this.#conversation.until(({ activeTurnId }) => activeTurnId === undefined, question.signal).then(

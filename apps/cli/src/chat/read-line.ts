@@ -12,6 +12,8 @@ export interface ReadLineOptions {
 /** What came of it: a line; nothing more will come; Ctrl-C in an empty line; or the signal, with what had been typed. */
 export type ReadLine = { readonly kind: "line"; readonly text: string } | { readonly kind: "end" } | { readonly kind: "interrupt" } | { readonly kind: "aborted"; readonly text: string };
 
+const CLEAR_LINE = "\r\u001B[K";
+
 /**
  * One line from the terminal, with editing and history. The terminal is given back afterwards: while nobody is asked, Ctrl-C is a signal again. Ctrl-C in a
  * line that is not empty only empties it.
@@ -25,7 +27,10 @@ export function readLine({ prompt, history, text = "", signal }: ReadLineOptions
       result = with_;
       reader.close();
     };
-    const abort = (): void => end({ kind: "aborted", text: reader.line });
+    const abort = (): void => {
+      end({ kind: "aborted", text: reader.line });
+      process.stdout.write(CLEAR_LINE);
+    };
     signal?.addEventListener("abort", abort);
     reader.on("history", (lines: string[]) => history.splice(0, history.length, ...lines));
     reader.on("line", (line) => end({ kind: "line", text: line }));

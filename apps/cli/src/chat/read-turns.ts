@@ -9,6 +9,8 @@ import type { ProjectLink } from "../server/project-link.ts";
 import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
 
+/** What a call and its result are cut at: a line that a person still reads. */
+const COLUMNS = 240;
 const DELTAS = ["turn.output_delta", "tool.output_delta"];
 
 /**
@@ -21,7 +23,7 @@ export async function readTurns(
   { json }: { readonly json: boolean },
 ): Promise<number> {
   const { sessionId } = session;
-  const view = new ChatView({ style: terminal.style, columns: () => Number.MAX_SAFE_INTEGER });
+  const view = new ChatView({ style: terminal.style, columns: () => COLUMNS });
   const attach = `npx forge chat ${sessionId}${hint}`;
   if (!json) terminal.print(`Session ${sessionId}\nAttach again: ${attach}`);
   const conversation: Conversation = new Conversation({

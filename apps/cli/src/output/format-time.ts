@@ -10,6 +10,11 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)}h${two(minutes % 60)}m`;
 }
 
+/** A duration that is still growing: tenths of seconds from the start, so that it does not jump. */
+export function formatElapsed(ms: number): string {
+  return ms < 1_000 ? `${(Math.max(0, ms) / 1_000).toFixed(1)}s` : formatDuration(ms);
+}
+
 /** How long ago something was: 12s, 5m, 3h, 2d. */
 export function formatAge(thenMs: number, nowMs: number): string {
   const seconds = Math.max(0, Math.floor((nowMs - thenMs) / 1_000));

@@ -8,21 +8,24 @@ export interface StatusLine {
   readonly close: () => void;
 }
 
-/** Begins with nothing on the screen. */
+/** Begins with nothing on the screen, and shows nothing any more once it is closed. */
 export function showStatus(terminal: Terminal, isQuiet: boolean): StatusLine {
   if (!terminal.isLive || isQuiet) return { say: () => undefined, close: () => undefined };
   const region = createLiveRegion(terminal.out, terminal.columns);
   let message = "";
+  let isClosed = false;
   const draw = (): void => {
     if (message !== "") region.draw([`${terminal.style.cyan(spinner(Date.now()))} ${terminal.style.dim(message)}`]);
   };
   const timer = setInterval(draw, SPINNER_MS);
   return {
     say: (text) => {
+      if (isClosed) return;
       message = text;
       draw();
     },
     close: () => {
+      isClosed = true;
       clearInterval(timer);
       region.close();
     },

@@ -32,6 +32,7 @@ export async function followRun({ terminal }: Context, link: ProjectLink, { runI
   let asking: AbortController | undefined;
   let result = "ended" as "ended" | "detached" | "left";
   let cancels = 0;
+  let hasEnded = false;
 
   const draw = (): void => {
     if (isLive && asking === undefined) region.draw(view.liveLines(Date.now()));
@@ -64,6 +65,7 @@ export async function followRun({ terminal }: Context, link: ProjectLink, { runI
     region.close();
     const answer = await askAboutInterrupt({ what: "run", outlives: link.reach.kind === "server", signal: asking.signal });
     asking = undefined;
+    if (hasEnded) return;
     if (answer === "detach") return detach();
     keep(kept.splice(0));
     if (answer === "cancel") cancel();
@@ -82,10 +84,11 @@ export async function followRun({ terminal }: Context, link: ProjectLink, { runI
       if (event.stream?.id === runId && ENDS.has(event.kind)) break;
     }
   } finally {
+    hasEnded = true;
     clearInterval(timer);
     asking?.abort();
     region.close();
-    for (const line of kept) terminal.print(line);
+    for (const line of kept.splice(0)) terminal.print(line);
     release();
   }
   if (result === "detached") {

@@ -1,4 +1,4 @@
-import { formatDuration, momentMs } from "../output/format-time.ts";
+import { formatDuration, formatElapsed, momentMs } from "../output/format-time.ts";
 import { formatCost } from "../output/format-usage.ts";
 import { spinner } from "../output/spinner.ts";
 import type { Style } from "../output/style.ts";
@@ -60,7 +60,7 @@ export class RunView {
     const step = this.#active;
     if (step === undefined || this.hasEnded) return [];
     const state = this.#status === RunStatus.CANCELLING ? style.yellow("  cancelling") : "";
-    const head = `${style.cyan(spinner(nowMs))} ${this.#name(step.id)}  ${style.dim(pad(step.type, 8))}  ${pad(formatDuration(nowMs - step.startedAtMs), 7, "right")}${state}`;
+    const head = `${style.cyan(spinner(nowMs))} ${this.#name(step.id)}  ${style.dim(pad(step.type, 8))}  ${pad(formatElapsed(nowMs - step.startedAtMs), 7, "right")}${state}`;
     const below = step.text === "" ? cut(step.detail, columns() - 5) : cutStart(step.text, columns() - 5);
     return below === "" ? [head] : [head, `    ${style.dim(below)}`];
   }
@@ -107,7 +107,8 @@ export class RunView {
       }
       case "toolApprovalRequired":
         return [
-          `${style.yellow("?")} waits for an answer: ${cut(this.#active?.detail ?? "a tool call", this.#options.columns() - 24)}`,
+          // Whole: nobody should have to answer a call of which they see a part.
+          `${style.yellow("?")} waits for an answer: ${this.#active?.detail ?? "a tool call"}`,
           `    npx forge approve ${stream?.id ?? ""}${hint}   (or --deny)`,
         ];
       case "approvalResolved":

@@ -36,9 +36,9 @@ export async function startBackground({ root, environment, arguments: given, mus
     detached: true,
     stdio: ["ignore", log.fd, log.fd],
   });
+  await once(child, "spawn");
   await log.close();
   child.unref();
-  await once(child, "spawn");
   const deadline = Date.now() + START_MS_MAX;
   while (Date.now() < deadline) {
     const address = await readAddress(dataDirectory);

@@ -3,6 +3,7 @@ import { type Followed, followEvents, type ForgeClient, type FollowOptions, isPa
 import { projectQueue } from "@forge/host/project";
 import { ForgeError } from "@forge/protocol";
 import { type Attached, attach } from "./attach.ts";
+import { hasData } from "./locate-project.ts";
 import { startBackground } from "./background.ts";
 
 /** How a command reaches its project. */
@@ -181,7 +182,7 @@ function toServer({ client, address: { url, pid } }: Attached, started: boolean)
 }
 
 async function startShared({ root, environment, onProgress }: LinkOptions): Promise<Connection> {
-  onProgress?.("Starting Forge");
+  onProgress?.((await hasData(root)) ? "Starting Forge" : "Starting Forge for the first time here: making a database");
   await startBackground({ root, environment, arguments: ["--idle", IDLE] });
   const attached = await attach(root);
   if (attached === undefined) throw new Error("the server that was started has gone again: see .forge/data/forge.log");

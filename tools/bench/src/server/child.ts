@@ -1,0 +1,65 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { ENVIRONMENT_VARIABLE, type ExecutorConfig, type Question, type ServerConfig, type WritesAnswer } from "./messages.ts";
+
+const ANSWER_MS_MAX = 60_000;
+
+/** A process of one of the entries in this folder; it ends with this one. */
+export class Child<Ready> {
+  readonly #process: ChildProcess;
+  readonly #name: string;
+  readonly ready: Ready;
+
+  private constructor(process: ChildProcess, name: string, ready: Ready) {
+    this.#process = process;
+    this.#name = name;
+    this.ready = ready;
+  }
+
+  /** Resolves once the process has said that it is ready. */
+  static async start<Ready>(entry: string, config: ServerConfig | ExecutorConfig): Promise<Child<Ready>> {
+    const child = fork(path.join(import.meta.dirname, entry), {
+      env: { ...process.env, [ENVIRONMENT_VARIABLE]: JSON.stringify(config) },
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    return new Child(child, entry, (await nextMessage(child, entry)) as Ready);
+  }
+
+  async writes(): Promise<WritesAnswer> {
+    const answer = nextMessage(this.#process, this.#name);
+    this.#process.send({ type: "writes" } satisfies Question);
+    return (await answer) as WritesAnswer;
+  }
+
+  async stop(): Promise<void> {
+    const exited = once(this.#process, "exit");
+    this.#process.send({ type: "stop" } satisfies Question);
+    await exited;
+  }
+}
+
+function nextMessage(child: ChildProcess, name: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      child.off("message", onMessage);
+      child.off("exit", onExit);
+    };
+    const onMessage = (message: unknown): void => {
+      done();
+      resolve(message);
+    };
+    const onExit = (code: number | null): void => {
+      done();
+      reject(new Error(`${name} ended with ${code ?? "a signal"}`));
+    };
+    const timer = setTimeout(() => {
+      done();
+      child.kill();
+      reject(new Error(`${name} did not answer within ${ANSWER_MS_MAX} ms`));
+    }, ANSWER_MS_MAX);
+    child.on("message", onMessage);
+    child.on("exit", onExit);
+  });
+}

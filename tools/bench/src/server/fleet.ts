@@ -1,0 +1,43 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type ForgeClient, createConnectClient } from "@forge/client";
+import type { PostgresConnection } from "@forge/store-postgres";
+import { Child } from "./child.ts";
+import type { ExecutorConfig, ServerConfig, ServerReady, WritesAnswer } from "./messages.ts";
+
+const FUNCTIONS = "export function nothing() {\n  return { done: true };\n}\n";
+
+/** A control plane with its executor, in processes of their own, and a client of it in this one. */
+export interface Fleet {
+  readonly client: ForgeClient;
+  readonly bareUrl: string;
+  writes(): Promise<WritesAnswer>;
+  close(): Promise<void>;
+}
+
+/** `inside`: as in `forge up`, the executor calls the control plane directly. `apart`: it is another process and calls it over Connect. */
+export async function startFleet(connection: PostgresConnection, executor: "inside" | "apart"): Promise<Fleet> {
+  const cleanup = new AsyncDisposableStack();
+  try {
+    const project = await mkdtemp(path.join(tmpdir(), "forge-bench-project-"));
+    cleanup.defer(() => rm(project, { recursive: true, force: true }));
+    await mkdir(path.join(project, "functions"));
+    await writeFile(path.join(project, "functions", "bench.ts"), FUNCTIONS);
+    const serverConfig: ServerConfig = executor === "inside" ? { connection, project } : { connection };
+    const server = await Child.start<ServerReady>("server-process.ts", serverConfig);
+    cleanup.defer(() => server.stop());
+    const { url, clientToken, workerToken, bareUrl } = server.ready;
+    if (executor === "apart") {
+      const config: ExecutorConfig = { url, token: workerToken, project };
+      const process = await Child.start("executor-process.ts", config);
+      cleanup.defer(() => process.stop());
+    }
+    const client = createConnectClient({ url, token: clientToken });
+    cleanup.defer(() => client.close());
+    return { client, bareUrl, writes: () => server.writes(), close: () => cleanup.disposeAsync() };
+  } catch (error) {
+    await cleanup.disposeAsync();
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import type { PostgresConnection } from "@forge/store-postgres";
+import type { Writes } from "./counting-store.ts";
+
+/** What a server process is told at its start. */
+export interface ServerConfig {
+  readonly connection: PostgresConnection;
+  /** Where its executor works and finds `functions/`; absent: it has no executor. */
+  readonly project?: string;
+}
+
+/** What it answers once it serves. */
+export interface ServerReady {
+  readonly type: "ready";
+  readonly url: string;
+  readonly clientToken: string;
+  readonly workerToken: string;
+  /** Where handlers that do nothing are served, by the same library with the same settings. */
+  readonly bareUrl: string;
+}
+
+/** What an executor process is told at its start. */
+export interface ExecutorConfig {
+  readonly url: string;
+  readonly token: string;
+  readonly project: string;
+}
+
+export type Question = { readonly type: "writes" } | { readonly type: "stop" };
+
+/** The answer to `writes`. */
+export interface WritesAnswer {
+  readonly type: "writes";
+  readonly writes: Writes;
+  /** Processor time of the process since its start, in microseconds. */
+  readonly cpuUs: number;
+}
+
+export const ENVIRONMENT_VARIABLE = "FORGE_BENCH";
