@@ -66,6 +66,10 @@ export class Child {
     if (this.#process.connected) this.#process.send(message, () => undefined);
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
   /** kill -9. Resolves once the process is gone. */
   async kill(): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) this.#process.kill("SIGKILL");

@@ -1,5 +1,6 @@
 import { Child } from "./child.ts";
 import type { GoOn, Point, PointReached } from "./test-handlers.ts";
+import { until } from "./work.ts";
 
 /** A process that a test kills and starts again, always with the same configuration. */
 export class Service {
@@ -7,7 +8,6 @@ export class Service {
   readonly #config: object;
   #child: Child | undefined;
   #reached: PointReached[] = [];
-  #waiting = new Set<() => void>();
 
   constructor(entry: string, config: object) {
     this.#entry = entry;
@@ -21,7 +21,6 @@ export class Service {
     child.onMessage((message) => {
       if ((message as { type?: string }).type !== "point") return;
       this.#reached.push(message as PointReached);
-      for (const notify of this.#waiting) notify();
     });
   }
 
@@ -35,6 +34,15 @@ export class Service {
     await this.start();
   }
 
+  /** Stops its clock, as a machine does that swaps or loses its network. */
+  freeze(): void {
+    this.#child?.signal("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#child?.signal("SIGCONT");
+  }
+
   /** Ends it in peace. */
   async stop(): Promise<void> {
     await this.#child?.stop();
@@ -44,25 +52,17 @@ export class Service {
     return this.#child?.log ?? [];
   }
 
+  /** The id of a call that has come to be held at a point in this process, each once; undefined where there is none now. */
+  takeHeld(point: Point): string | undefined {
+    const index = this.#reached.findIndex((reached) => reached.point === point);
+    return index === -1 ? undefined : this.#reached.splice(index, 1)[0]?.callId;
+  }
+
   /** The id of the next call that is held at a point in this process. */
-  async heldAt(point: Point, waitMs = 30_000): Promise<string> {
-    const untilMs = Date.now() + waitMs;
-    for (;;) {
-      const index = this.#reached.findIndex((reached) => reached.point === point);
-      if (index >= 0) return (this.#reached.splice(index, 1)[0] as PointReached).callId;
-      const leftMs = untilMs - Date.now();
-      if (leftMs <= 0) throw new Error(`no call was held at ${point} within ${waitMs} ms\n${this.log.join("\n")}`);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(done, leftMs);
-        const waiting = this.#waiting;
-        function done(): void {
-          clearTimeout(timer);
-          waiting.delete(done);
-          resolve();
-        }
-        waiting.add(done);
-      });
-    }
+  async heldAt(point: Point): Promise<string> {
+    let callId: string | undefined;
+    await until(`a call is held at ${point}`, () => (callId = this.takeHeld(point)) !== undefined, 30_000);
+    return callId as string;
   }
 
   /** Lets a held call go on. */

@@ -1,11 +1,11 @@
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
 import { CommanderError } from "commander";
 import type { Context } from "./context.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
 import { errorJson, errorLines, toForgeError } from "./output/error-report.ts";
 import { endWithReader, processTerminal } from "./output/terminal.ts";
 import { createProgram } from "./program.ts";
-import { ForgeError } from "@forge/protocol";
-import { ErrorCode } from "@forge/protocol/common";
 
 /** Runs one command; its exit code. */
 export async function runCommandLine(words: readonly string[]): Promise<number> {
@@ -30,7 +30,8 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
     const forgeError = toForgeError(error);
     const lines = isJson ? [errorJson(forgeError.detail)] : errorLines(forgeError.detail, context.terminal.errorStyle);
     for (const line of lines) context.terminal.note(line);
-    if (!isJson && forgeError.code === ErrorCode.INTERNAL && context.environment.FORGE_DEBUG && error instanceof Error) context.terminal.note(error.stack ?? "");
+    if (!isJson && forgeError.code === ErrorCode.INTERNAL && context.environment.FORGE_DEBUG && error instanceof Error)
+      context.terminal.note(error.stack ?? "");
     return exitCodeOf(forgeError.code);
   }
 }

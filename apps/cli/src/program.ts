@@ -1,7 +1,7 @@
 import { VERSION } from "@forge/host/project";
 import { Command, Option } from "commander";
 import { collect, collectLabel, oneOf, parseDuration, wholeNumber } from "./arguments/parsers.ts";
-import type { CommonOptions, Context, ServerOptions } from "./context.ts";
+import type { Context } from "./context.ts";
 
 const RUN_STATUSES = ["RUNNING", "CANCELLING", "COMPLETED", "COMPLETED_WITH_ERRORS", "FAILED", "CANCELLED"];
 const SESSION_STATUSES = ["ACTIVE", "CLOSED"];
@@ -27,7 +27,7 @@ export function createProgram(context: Context, onExit: (code: number) => void):
       .option("--json", "for machines: JSON on standard output, errors as JSON on standard error")
       .action(async (...values: unknown[]) => {
         const positional = values.slice(0, -2) as (string | undefined)[];
-        onExit(await action(context, positional, made.opts() as never));
+        onExit(await action(context, positional, made.opts<never>()));
       });
     return made.exitOverride();
   };
@@ -65,7 +65,7 @@ export function createProgram(context: Context, onExit: (code: number) => void):
 
   command("inspect <id>", "show a run with its steps, or a session", async (ctx, [id], options) => {
     const { inspectCommand } = await import("./inspect/inspect-command.ts");
-    return inspectCommand(ctx, id as string, options as ServerOptions);
+    return inspectCommand(ctx, id as string, options);
   });
 
   command("events <id>", "print the events of a run or session", async (ctx, [id], options) => {
@@ -79,7 +79,7 @@ export function createProgram(context: Context, onExit: (code: number) => void):
 
   command("approvals", "list what waits for an answer", async (ctx, _, options) => {
     const { approvalsCommand } = await import("./approvals/approvals-command.ts");
-    return approvalsCommand(ctx, options as ServerOptions);
+    return approvalsCommand(ctx, options);
   });
 
   command("approve <id> [approval]", "answer what a run or session waits for", async (ctx, [id, approval], options) => {
@@ -92,7 +92,7 @@ export function createProgram(context: Context, onExit: (code: number) => void):
 
   command("cancel <id>", "stop a run, or a session's active turn, and wait until it has stopped", async (ctx, [id], options) => {
     const { cancelCommand } = await import("./cancel/cancel-command.ts");
-    return cancelCommand(ctx, id as string, options as ServerOptions);
+    return cancelCommand(ctx, id as string, options);
   }).addOption(foreground());
 
   command("chat [session]", "talk to an agent, in a new session or an old one", async (ctx, [session], options) => {
@@ -115,7 +115,7 @@ export function createProgram(context: Context, onExit: (code: number) => void):
 
   command("down", "end the project's server, after what is running", async (ctx, _, options) => {
     const { downCommand } = await import("./up/down-command.ts");
-    return downCommand(ctx, options as CommonOptions);
+    return downCommand(ctx, options);
   }).option("--drain <duration>", "what runs gets so long to finish", parseDuration);
 
   return program;

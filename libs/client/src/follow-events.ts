@@ -1,6 +1,7 @@
 import type { ForgeError } from "@forge/protocol";
-import { ErrorCode, type StreamRef } from "@forge/protocol/common";
+import type { StreamRef } from "@forge/protocol/common";
 import type { CaughtUp, Event, Position } from "@forge/protocol/event";
+import { Cursors } from "./cursors.ts";
 import type { ForgeClient } from "./forge-client.ts";
 import { pause } from "./pause.ts";
 import { isPassing } from "./retry.ts";
@@ -26,13 +27,13 @@ export type Followed =
  * Ends when the signal aborts. Errors: what a reconnection can't mend, for example not_found or CURSOR_AHEAD.
  */
 export async function* followEvents(client: ForgeClient, options: FollowOptions): AsyncGenerator<Followed> {
-  const cursors = new Map(options.streams.map(({ stream, afterSeq }) => [stream.id, { stream, afterSeq: BigInt(afterSeq ?? 0) }]));
+  const cursors = new Cursors(options);
   const ended = () => options.signal?.aborted === true;
   let caughtUp = false;
   for (let attempt = 0; !ended(); ) {
     try {
       const request = {
-        streams: [...cursors.values()],
+        streams: cursors.toAsk(),
         followChildren: options.followChildren ?? false,
         filter: { excludeKinds: [...(options.excludeKinds ?? [])] },
         noFollow: options.noFollow ?? false,
@@ -40,16 +41,13 @@ export async function* followEvents(client: ForgeClient, options: FollowOptions)
       for await (const { kind } of client.event.subscribeEvents(request, { signal: options.signal })) {
         attempt = 0;
         if (kind.case === "event") {
-          const { stream, seq } = kind.value;
-          if (stream === undefined || seq <= (cursors.get(stream.id)?.afterSeq ?? 0n)) continue;
-          // A child that was followed on the way is asked for by itself after a reconnection.
-          cursors.set(stream.id, { stream, afterSeq: seq });
-          yield { kind: "event", event: kind.value };
+          if (cursors.isNew(kind.value)) yield { kind: "event", event: kind.value };
         } else if (kind.case === "position") {
-          const { stream, seq } = kind.value;
-          if (stream !== undefined) cursors.set(stream.id, { stream, afterSeq: seq });
+          cursors.moveTo(kind.value);
           yield { kind: "position", position: kind.value };
-        } else if (kind.case === "caughtUp" && !caughtUp) {
+        } else if (kind.case === "caughtUp") {
+          for (const position of kind.value.positions) cursors.moveTo(position);
+          if (caughtUp) continue;
           caughtUp = true;
           yield { kind: "caughtUp", caughtUp: kind.value };
         }
@@ -57,7 +55,7 @@ export async function* followEvents(client: ForgeClient, options: FollowOptions)
       if (options.noFollow === true || ended()) return;
     } catch (error) {
       if (ended()) return;
-      if (!isPassing(error) || error.code === ErrorCode.CANCELLED) throw error;
+      if (!isPassing(error)) throw error;
       options.onReconnect?.(error);
     }
     await pause(attempt++, options.signal);

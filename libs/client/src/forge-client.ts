@@ -11,6 +11,6 @@ export interface ForgeClient {
   readonly event: Client<typeof EventService>;
   readonly approval: Client<typeof ApprovalService>;
   readonly artifact: Client<typeof ArtifactService>;
-  /** Ends open calls. */
+  /** Ends open calls, and refuses new ones, with `cancelled`. */
   close(): Promise<void>;
 }

@@ -1,10 +1,12 @@
-import { create, type DescService } from "@bufbuild/protobuf";
-import type { Api, Call, CallOptions, Client } from "@forge/protocol";
+import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
+import { type Api, type Call, type CallOptions, checkText, type Client, ForgeError } from "@forge/protocol";
 import { ArtifactService } from "@forge/protocol/artifact";
+import { ErrorCode } from "@forge/protocol/common";
 import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
 import { WorkerService } from "@forge/protocol/worker";
 import { WorkflowService } from "@forge/protocol/workflow";
+import { clientClosed, givenUp } from "./cancelled.ts";
 import type { ConnectClient } from "./connect-client.ts";
 
 /** The services of a control plane in this process. */
@@ -20,7 +22,7 @@ export interface LocalApis {
 /** Who calls, in process. */
 export type LocalCaller = Omit<Call, "signal" | "binary">;
 
-/** The same interface without a wire: calls go straight to the services. */
+/** The same interface without a wire: calls go straight to the services, and fail as they would over one. */
 export function createLocalClient(apis: LocalApis, caller: LocalCaller): ConnectClient {
   const closed = new AbortController();
   return {
@@ -34,13 +36,60 @@ export function createLocalClient(apis: LocalApis, caller: LocalCaller): Connect
   };
 }
 
+type Unary = (request: object, call: Call) => Promise<unknown>;
+type Streaming = (request: object, call: Call) => AsyncIterable<unknown>;
+
 function bindLocal<S extends DescService>(service: S, api: Api<S>, caller: LocalCaller, closed: AbortSignal): Client<S> {
-  const functions = api as unknown as Record<string, (request: object, call: Call) => unknown>;
+  const functions = api as unknown as Record<string, Unary | Streaming>;
   const bound: Record<string, unknown> = {};
   for (const method of service.methods) {
-    const call = functions[method.localName] as (request: object, call: Call) => unknown;
-    bound[method.localName] = (request: object, options?: CallOptions) =>
-      call(create(method.input, request as never), { ...caller, signal: options?.signal === undefined ? closed : AbortSignal.any([closed, options.signal]) });
+    const handler = functions[method.localName] as Unary | Streaming;
+    const admit = (init: object, options?: CallOptions): readonly [object, Call] => {
+      if (closed.aborted) throw clientClosed();
+      if (options?.signal?.aborted === true) throw givenUp();
+      const signal = options?.signal === undefined ? closed : AbortSignal.any([closed, options.signal]);
+      return [toRequest(method, init), { ...caller, signal }];
+    };
+    bound[method.localName] = method.methodKind === "unary" ? unary(handler as Unary, admit) : streaming(handler as Streaming, admit);
   }
   return bound as Client<S>;
+}
+
+type Admit = (init: object, options?: CallOptions) => readonly [object, Call];
+
+function unary(handler: Unary, admit: Admit) {
+  return async (init: object, options?: CallOptions): Promise<unknown> => {
+    const [request, call] = admit(init, options);
+    try {
+      return await handler(request, call);
+    } catch (error) {
+      throw toForgeError(error, call.signal);
+    }
+  };
+}
+
+function streaming(handler: Streaming, admit: Admit) {
+  return async function* (init: object, options?: CallOptions): AsyncGenerator {
+    const [request, call] = admit(init, options);
+    try {
+      yield* handler(request, call);
+    } catch (error) {
+      throw toForgeError(error, call.signal);
+    }
+    // Services end a stream quietly when its caller is gone; the caller is told why it ended.
+    if (call.signal.aborted) throw givenUp();
+  };
+}
+
+function toRequest(method: DescMethod, init: object): object {
+  const request = create(method.input, init as never);
+  checkText(request);
+  return request;
+}
+
+/** Services throw ForgeErrors; anything else is a bug, or the end of a call that was given up. */
+function toForgeError(error: unknown, signal: AbortSignal): ForgeError {
+  if (error instanceof ForgeError) return error;
+  if (signal.aborted) return givenUp();
+  return new ForgeError(ErrorCode.INTERNAL, `an internal error: ${error instanceof Error ? error.message : String(error)}`, { origin: "control-plane", cause: error });
 }

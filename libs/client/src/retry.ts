@@ -20,8 +20,9 @@ export async function withRetry<T>(call: () => Promise<T>, options: RetryOptions
     try {
       return await call();
     } catch (error) {
-      if (!isPassing(error) || Date.now() > untilMs || options.signal?.aborted === true) throw error;
+      if (!isPassing(error) || Date.now() > untilMs) throw error;
       await pause(attempt, options.signal);
+      if (options.signal?.aborted === true) throw error;
     }
   }
 }

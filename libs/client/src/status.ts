@@ -1,13 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode, ForgeErrorSchema } from "@forge/protocol/common";
+import { givenUp } from "./cancelled.ts";
 
 /**
- * For statuses that came without a ForgeError: from a proxy, the library, or the network. What is not here is a broken connection; the library says
- * `aborted` for one that was reset.
+ * For statuses that came without a ForgeError: from a proxy, the library, or the network. What is not here is a broken connection: the library says
+ * `aborted` for one that was reset, and `canceled` for a stream that the other side reset.
  */
 const CODES: Readonly<Partial<Record<Code, ErrorCode>>> = {
-  [Code.Canceled]: ErrorCode.CANCELLED,
   [Code.InvalidArgument]: ErrorCode.VALIDATION,
   [Code.DeadlineExceeded]: ErrorCode.DEADLINE_EXCEEDED,
   [Code.NotFound]: ErrorCode.NOT_FOUND,
@@ -17,21 +17,19 @@ const CODES: Readonly<Partial<Record<Code, ErrorCode>>> = {
   [Code.ResourceExhausted]: ErrorCode.RESOURCE_EXHAUSTED,
   [Code.Unimplemented]: ErrorCode.UNSUPPORTED,
   [Code.Unauthenticated]: ErrorCode.UNAUTHENTICATED,
-  [Code.Unavailable]: ErrorCode.STORAGE_ERROR,
-  [Code.Internal]: ErrorCode.INTERNAL,
 };
 
 /** Reason of an error that the server never gave: the call may or may not have had its effect. */
 export const TRANSPORT = "TRANSPORT";
 
-/** What a call failed with, as the one error class. `signal` is the caller's own: a stream that was cancelled without it broke on the way. */
-export function fromStatus(error: unknown, signal?: AbortSignal): ForgeError {
+/** What a call failed with, as the one error class. `stopped` says that this side gave the call up: one that was cancelled without it broke on the way. */
+export function fromStatus(error: unknown, stopped: boolean): ForgeError {
   const status = ConnectError.from(error);
   const [detail] = status.findDetails(ForgeErrorSchema);
   if (detail !== undefined) return ForgeError.from(detail);
-  const broke = status.code === Code.Canceled && signal?.aborted !== true;
-  const code = broke ? ErrorCode.STORAGE_ERROR : (CODES[status.code] ?? ErrorCode.STORAGE_ERROR);
+  if (stopped) return givenUp(error);
   // A connection that broke in the middle is told as an internal or unknown error by some layers; no answer of the server has no details.
-  const transport = code === ErrorCode.STORAGE_ERROR || code === ErrorCode.INTERNAL;
-  return new ForgeError(transport ? ErrorCode.STORAGE_ERROR : code, status.rawMessage, { reason: transport ? TRANSPORT : "", retryable: transport, origin: "client", cause: error });
+  const code = CODES[status.code];
+  if (code === undefined) return new ForgeError(ErrorCode.STORAGE_ERROR, status.rawMessage, { reason: TRANSPORT, retryable: true, origin: "client", cause: error });
+  return new ForgeError(code, status.rawMessage, { retryable: false, origin: "client", cause: error });
 }

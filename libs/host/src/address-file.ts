@@ -21,8 +21,9 @@ export async function writeAddress(dataDirectory: string, address: Address): Pro
 
 /** The server that wrote its address last, where its process is still there; undefined otherwise. */
 export async function readAddress(dataDirectory: string): Promise<Address | undefined> {
-  const text = await readFile(path.join(dataDirectory, FILE), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+  const text = await readFile(path.join(dataDirectory, FILE), "utf8").catch((error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw error;
   });
   if (text === undefined) return undefined;

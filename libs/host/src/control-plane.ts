@@ -36,7 +36,11 @@ export async function startControlPlane(options: ControlPlaneServiceOptions): Pr
   const store = await createPostgresStore(connection);
   let apis: ControlPlane | undefined;
   try {
-    apis = await createControlPlane({ store, leaseTtlMs: options.leaseTtlMs, onProblem: (error, where) => logger.error({ err: error, where }, "a problem in the engine") });
+    apis = await createControlPlane({
+      store,
+      leaseTtlMs: options.leaseTtlMs,
+      onProblem: (error, where) => logger.error({ err: error, where }, "a problem in the engine"),
+    });
     const server = await startServer({
       apis,
       findPrincipal: (hash) => store.findPrincipal(hash),

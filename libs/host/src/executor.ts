@@ -41,7 +41,11 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
       port: options.port,
       name: options.name,
       queues: options.queues,
-      handlers: [...createModelHandlers({ providers: registry.providers }), ...createBuiltinTools({ workspace: options.workspace }), ...(functions?.handlers ?? [])],
+      handlers: [
+        ...createModelHandlers({ providers: registry.providers }),
+        ...createBuiltinTools({ workspace: options.workspace }),
+        ...(functions?.handlers ?? []),
+      ],
       slots: options.slots ?? 64,
       onProblem: (error) => logger.error({ err: error }, "a problem in the executor"),
     });

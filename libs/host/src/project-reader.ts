@@ -31,7 +31,11 @@ export async function startProjectReader(options: ProjectReaderOptions): Promise
     cleanup.defer(() => database.close());
     const store = await createPostgresStore(database.connection);
     cleanup.defer(() => store.close());
-    const apis = await createControlPlane({ store, dispatches: false, onProblem: (error, where) => logger.error({ err: error, where }, "a problem in the engine") });
+    const apis = await createControlPlane({
+      store,
+      dispatches: false,
+      onProblem: (error, where) => logger.error({ err: error, where }, "a problem in the engine"),
+    });
     cleanup.defer(() => apis.close());
     const client = createLocalClient(apis, { namespace: "default", principal: "cli" });
     cleanup.defer(() => client.close());

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { type ConnectClient, createLocalClient } from "@forge/client";
 import type { ProviderConfig } from "@forge/agent";
+import { type ConnectClient, createLocalClient } from "@forge/client";
 import type { Logger } from "pino";
 import { removeAddress, writeAddress } from "./address-file.ts";
 import { type ControlPlaneService, startControlPlane } from "./control-plane.ts";

@@ -18,8 +18,8 @@ export function tokenHash(token: string): Uint8Array {
 /** The token in a file that only its owner may read; made where there is none. */
 export async function tokenIn(directory: string, name: string): Promise<string> {
   const file = path.join(directory, name);
-  const kept = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
+  const kept = await readFile(file, "utf8").catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw error;
   });
   if (TOKEN.test(kept.trim())) return kept.trim();

@@ -10,7 +10,7 @@ export type FindPrincipal = (tokenHash: Uint8Array) => Promise<StoredPrincipal |
 /** A credential that was just used is not looked up again for so long; so long may one that was withdrawn still work. */
 const CACHE_MS = 5_000;
 const CACHE_MAX = 10_000;
-const BEARER = /^Bearer ([\x21-\x7e]{16,512})$/;
+const BEARER = /^bearer ([\x21-\x7e]{16,512})$/i;
 
 /** Who holds a request's bearer token. Errors: unauthenticated. */
 export function createAuthenticator(find: FindPrincipal): (authorization: string | null) => Promise<StoredPrincipal> {

@@ -1,12 +1,11 @@
-import http from "node:http";
-import http2 from "node:http2";
-import net from "node:net";
+import type { AddressInfo, Server as NetServer } from "node:net";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
+import { Activity } from "./activity.ts";
 import { createAuthenticator, type FindPrincipal } from "./authenticate.ts";
 import { refuseBrowser } from "./browser-guard.ts";
-import { Activity } from "./activity.ts";
+import { Front, type Handle } from "./front.ts";
 import { createRoutes } from "./routes.ts";
 import type { ServedApis } from "./services.ts";
 import { StreamQuota } from "./stream-quota.ts";
@@ -34,13 +33,18 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** An artifact of 16 MiB and its envelope. */
-const READ_BYTES_MAX = 17 * 1024 * 1024;
+/** An artifact of 16 MiB as base64 in JSON, and its envelope. */
+const READ_BYTES_MAX = 22 * 1024 * 1024;
 const STREAMS_PER_CALLER_MAX = 2_000;
-const PREFACE = "PRI * HTTP/2.0";
-const PREFACE_WAIT_MS = 10_000;
+/** Long enough for any network, short enough that who says nothing holds no connection for long. */
+const PATIENCE_MS = 10_000;
+/** Each costs some tens of kilobytes. */
+const CONNECTIONS_MAX = 10_000;
+const DEFAULT_HOST = "127.0.0.1";
+/** A server that listens everywhere is reached over loopback, too. */
+const LOOPBACK_OF: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
-/** Serves Connect, gRPC and gRPC-web on one port, over HTTP/1.1 and unencrypted HTTP/2. Errors: conflict PORT_IN_USE. */
+/** Serves Connect, gRPC and gRPC-web on one port, over HTTP/1.1 and unencrypted HTTP/2. Errors: conflict PORT_IN_USE; validation of host and port. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const activity = new Activity();
   const adapter = connectNodeAdapter({
@@ -52,80 +56,46 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       onBug: options.onBug,
     }),
     readMaxBytes: READ_BYTES_MAX,
+    // The contract's own names; and what is not in the contract, an enum's value for one, is refused instead of passed over.
+    jsonOptions: { useProtoFieldName: true, ignoreUnknownFields: false },
     fallback: (_, response) => {
       response.statusCode = 404;
       response.end();
     },
   });
-  const guard = { origins: new Set(options.origins ?? []), hosts: new Set((options.hosts ?? []).map((host) => host.toLowerCase())) };
-  const handle = (request: http.IncomingMessage | http2.Http2ServerRequest, response: http.ServerResponse | http2.Http2ServerResponse) => {
+  const hosts = new Set((options.hosts ?? []).map((host) => host.toLowerCase()));
+  const guard = { origins: new Set(options.origins ?? []), hosts };
+  const handle: Handle = (request, response) => {
+    // It tells nothing, and a probe comes under whatever address it knows.
+    if (request.url === "/healthz") {
+      response.statusCode = 200;
+      response.end("ok\n");
+      return;
+    }
     const refusal = refuseBrowser(request.headers, guard);
     if (refusal !== undefined) {
       response.statusCode = 403;
       response.end(refusal);
       return;
     }
-    if (request.url === "/healthz") {
-      response.statusCode = 200;
-      response.end("ok\n");
-      return;
-    }
-    adapter(request as never, response as never);
+    adapter(request, response);
   };
-  const http1 = http.createServer(handle);
-  const h2 = http2.createServer({ settings: { maxConcurrentStreams: 10_000 } }, handle);
-  const sockets = new Set<net.Socket>();
-  const front = net.createServer((socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-    socket.on("error", () => socket.destroy());
-    socket.setNoDelay(true);
-    chooseProtocol(socket, http1, h2);
-  });
-  await listen(front, options.port, options.host ?? "127.0.0.1");
-  const address = front.address() as net.AddressInfo;
-  const shown = address.family === "IPv6" ? `[${address.address}]` : address.address;
-  return {
-    url: `http://${shown}:${address.port}`,
-    port: address.port,
-    activity,
-    close: async () => {
-      const closed = new Promise<void>((resolve) => front.close(() => resolve()));
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
+  const front = new Front(handle, { prefaceMs: PATIENCE_MS, headersMs: PATIENCE_MS, connectionsMax: CONNECTIONS_MAX });
+  await listen(front.server, options.port, options.host ?? DEFAULT_HOST);
+  const bound = front.server.address() as AddressInfo;
+  const address = LOOPBACK_OF[bound.address] ?? bound.address;
+  const shown = address.includes(":") ? `[${address}]` : address;
+  hosts.add(shown);
+  if (options.host !== undefined) hosts.add(options.host.toLowerCase());
+  return { url: `http://${shown}:${bound.port}`, port: bound.port, activity, close: () => front.close() };
 }
 
-/** The first bytes of a connection tell HTTP/2 from HTTP/1.1; they are put back before either server sees the socket. */
-function chooseProtocol(socket: net.Socket, http1: http.Server, h2: http2.Http2Server): void {
-  const silent = setTimeout(() => socket.destroy(), PREFACE_WAIT_MS);
-  let seen = Buffer.alloc(0);
-  const onData = (data: Buffer) => {
-    seen = Buffer.concat([seen, data]);
-    const start = seen.toString("latin1", 0, PREFACE.length);
-    if (seen.length < PREFACE.length && PREFACE.startsWith(start)) return;
-    clearTimeout(silent);
-    socket.off("data", onData);
-    socket.pause();
-    socket.unshift(seen);
-    if (start === PREFACE) {
-      // The session takes what was put back by itself, one tick later; a socket that flows would have lost it by then.
-      h2.emit("connection", socket);
-      return;
-    }
-    http1.emit("connection", socket);
-    socket.resume();
-  };
-  socket.on("data", onData);
-  socket.once("close", () => clearTimeout(silent));
-}
-
-function listen(server: net.Server, port: number, host: string): Promise<void> {
+function listen(server: NetServer, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EADDRINUSE") reject(error);
-      else reject(new ForgeError(ErrorCode.CONFLICT, `port ${port} of ${host} is in use: choose another, or 0 for any free one`, { reason: "PORT_IN_USE", metadata: { port: String(port) } }));
+      const metadata = { host, port: String(port) };
+      if (error.code === "EADDRINUSE") reject(new ForgeError(ErrorCode.CONFLICT, `port ${port} of ${host} is in use: choose another, or 0 for any free one`, { reason: "PORT_IN_USE", metadata }));
+      else reject(ForgeError.validation("host", `can't listen on port ${port} of ${host}: ${error.message}`, { metadata, cause: error }));
     });
     server.listen(port, host, () => resolve());
   });

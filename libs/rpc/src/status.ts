@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode, ForgeErrorSchema } from "@forge/protocol/common";
@@ -30,13 +31,18 @@ export function toStatus(error: ForgeError): ConnectError {
   return new ConnectError(error.message, code, undefined, [{ desc: ForgeErrorSchema, value: error.detail }], error);
 }
 
-/** Whatever was thrown; what is no ForgeError is a bug, shown by an id only and logged with its stack. */
+/** Whatever was thrown; a bug is shown by an id only and logged with its stack. */
 export function toForgeError(error: unknown, onBug: (error: unknown, id: string) => void): ForgeError {
-  if (error instanceof ForgeError) {
-    if (error.code === ErrorCode.INTERNAL) onBug(error.cause ?? error, "");
-    return error;
-  }
-  const id = Math.random().toString(36).slice(2, 10);
+  if (error instanceof ForgeError && error.code !== ErrorCode.INTERNAL) return error;
+  const ended = endOfCall(error);
+  if (ended !== undefined) return new ForgeError(ended, "the call ended before it was answered: what it asked for may or may not have happened", { origin: "control-plane" });
+  const id = randomUUID().slice(0, 8);
   onBug(error, id);
   return new ForgeError(ErrorCode.INTERNAL, `an internal error with id ${id}: the server's log has its stack`, { origin: "control-plane", relatedIds: [id] });
+}
+
+/** What a call's signal was aborted with, where a service threw that: its caller is gone, or its deadline has passed. */
+function endOfCall(error: unknown): ErrorCode | undefined {
+  if (error instanceof ConnectError) return error.code === Code.DeadlineExceeded ? ErrorCode.DEADLINE_EXCEEDED : ErrorCode.CANCELLED;
+  return error instanceof DOMException && error.name === "AbortError" ? ErrorCode.CANCELLED : undefined;
 }

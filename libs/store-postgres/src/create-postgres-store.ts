@@ -29,11 +29,14 @@ export interface PostgresStoreOptions extends PostgresConnection {
 const APPEND_CONNECTIONS = 2;
 const READ_CONNECTIONS = 6;
 
+/** Every statement has an index for what it looks up; while a table is young its statistics would let a prepared one scan it, and go on to until they are renewed. */
+const READ_SETTINGS = { enable_seqscan: "off", jit: "off" };
+
 /** A Store on PostgreSQL 15 or newer, whose schema `migrate` has brought up to date. */
 export async function createPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const named = options.namedStatements ?? true;
   const appends = new Database(options, { max: APPEND_CONNECTIONS, named, settings: APPEND_SETTINGS });
-  const reads = new Database(options, { max: READ_CONNECTIONS, named, settings: { jit: "off" } });
+  const reads = new Database(options, { max: READ_CONNECTIONS, named, settings: READ_SETTINGS });
   const name = randomUUID();
   const sender = new WakeupSender(name, options, named);
   const closing = new AbortController();

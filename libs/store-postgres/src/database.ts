@@ -9,10 +9,11 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** No statement of the store takes this long on a healthy server; one that does has lost its connection. */
 const QUERY_TIMEOUT_MS = 60_000;
 
+const INT8: number = pg.types.builtins.INT8;
+
 /** bigint as a number: a seq or a count never comes near 2^53. */
 const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: "text" | "binary") =>
-    oid === pg.types.builtins.INT8 && format !== "binary" ? Number : pg.types.getTypeParser(oid, format as "text")) as pg.CustomTypesConfig["getTypeParser"],
+  getTypeParser: (oid: number) => (oid === INT8 ? Number : pg.types.getTypeParser(oid)),
 };
 
 /** Only compiles templates to text and parameters; the statements run on the pool. */

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
 import { type ArtifactRef, ErrorCode, type Value, ValueSchema } from "@forge/protocol/common";
+import { persist } from "./persist.ts";
 import type { ControlPlanePort } from "./port.ts";
 
 /** A value up to here travels inline. */
@@ -17,15 +18,19 @@ export class Payloads {
   }
 
   async put(content: Uint8Array, mediaType: string): Promise<ArtifactRef> {
-    const { artifact } = await this.#port.artifact.putArtifact({ content, mediaType }, { signal: this.#signal });
+    const signal = this.#signal;
+    const { artifact } = await persist(() => this.#port.artifact.putArtifact({ content, mediaType }, { signal }), signal);
     if (artifact === undefined) throw new ForgeError(ErrorCode.INTERNAL, "the artifact store answered without a reference");
     return artifact;
   }
 
   async get(sha256: string): Promise<Uint8Array> {
-    const pieces: Uint8Array[] = [];
-    for await (const { content } of this.#port.artifact.getArtifact({ sha256 }, { signal: this.#signal })) pieces.push(content);
-    return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
+    const signal = this.#signal;
+    return await persist(async () => {
+      const pieces: Uint8Array[] = [];
+      for await (const { content } of this.#port.artifact.getArtifact({ sha256 }, { signal })) pieces.push(content);
+      return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
+    }, signal);
   }
 
   async toValue(json: string): Promise<Value> {

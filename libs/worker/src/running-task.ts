@@ -7,6 +7,7 @@ import type { Outcome, TaskContext, TaskHandler } from "./handler.ts";
 import { Output } from "./output.ts";
 import { Payloads } from "./payloads.ts";
 import type { Submissions } from "./submissions.ts";
+import { persist } from "./persist.ts";
 import type { ControlPlanePort } from "./port.ts";
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -79,7 +80,7 @@ export class RunningTask {
         }
       },
       report: (kind) => output.push(kind),
-      readConversation: (request) => this.#port.session.readConversation(request, { signal: this.#abort.signal }),
+      readConversation: (request) => persist(() => this.#port.session.readConversation(request, { signal: this.#abort.signal }), this.#abort.signal),
       putArtifact: (content, mediaType) => payloads.put(content, mediaType),
       getArtifact: (sha256) => payloads.get(sha256),
       toValue: (json) => payloads.toValue(json),

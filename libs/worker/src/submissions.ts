@@ -1,13 +1,11 @@
 import { create } from "@bufbuild/protobuf";
-import { Batcher, backoffMs, pause } from "@forge/core";
+import { Batcher } from "@forge/core";
 import { ForgeError } from "@forge/protocol";
-import { ErrorCode, type ForgeError as ForgeErrorDetail } from "@forge/protocol/common";
 import { type OutputDelta, type Settlement, type TaskAnswer, type TaskLease, type TaskStart, TaskStartSchema } from "@forge/protocol/worker";
+import { persist } from "./persist.ts";
 import type { ControlPlanePort } from "./port.ts";
 
 const BATCH_MAX = 500;
-/** A submission that can't be delivered is tried for this long; then the lease has long been lost. */
-const PATIENCE_MS = 60_000;
 
 /** Sends starts, settlements and output of a worker session, batched; each is idempotent, so what failed in transit is sent again. */
 export class Submissions {
@@ -29,13 +27,13 @@ export class Submissions {
   /** Resolves with the go-ahead; rejects when the start was refused. */
   async start(lease: TaskLease, kind: TaskStart["kind"]): Promise<void> {
     const start = create(TaskStartSchema, { lease, kind });
-    await this.#persist(() => this.#starts.submit(start));
+    await this.#deliver(() => this.#starts.submit(start));
   }
 
   /** Resolves once the settlement is durable, or refused because the task is no longer this worker's. */
   async settle(settlement: Settlement): Promise<void> {
     try {
-      await this.#persist(() => this.#settlements.submit(settlement));
+      await this.#deliver(() => this.#settlements.submit(settlement));
     } catch (error) {
       // Another epoch works on it, or it has ended: there is nothing more to say.
       if (!(error instanceof ForgeError) || error.reason !== "LEASE_LOST") throw error;
@@ -46,24 +44,10 @@ export class Submissions {
     await this.#port.worker.reportOutput({ workerSessionId: this.#sessionId(), deltas });
   }
 
-  async #persist(submit: () => Promise<TaskAnswer>): Promise<void> {
-    const untilMs = Date.now() + PATIENCE_MS;
-    for (let attempt = 0; ; attempt++) {
-      let error: ForgeErrorDetail | undefined;
-      try {
-        error = (await submit()).error;
-      } catch (failure) {
-        if (!(failure instanceof ForgeError)) throw failure;
-        error = failure.detail;
-      }
-      if (error === undefined) return;
-      if (!passing(error) || Date.now() > untilMs) throw ForgeError.from(error);
-      await pause(backoffMs(attempt, 20, 1000));
-    }
+  async #deliver(submit: () => Promise<TaskAnswer>): Promise<void> {
+    await persist(async () => {
+      const { error } = await submit();
+      if (error !== undefined) throw ForgeError.from(error);
+    });
   }
-}
-
-/** Whether the same submission may succeed later. */
-function passing(error: ForgeErrorDetail): boolean {
-  return error.code === ErrorCode.STORAGE_ERROR || error.code === ErrorCode.WORKER_LOST || error.code === ErrorCode.RESOURCE_EXHAUSTED || error.reason === "WORKER_SESSION";
 }

@@ -7,7 +7,7 @@ import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { messageLine } from "../output/message-json.ts";
 import { oneLine } from "../output/text.ts";
-import { findStream } from "../server/find-stream.ts";
+import { checkId, findStream } from "../server/find-stream.ts";
 import { openExisting } from "../server/open-link.ts";
 import type { ProjectLink } from "../server/project-link.ts";
 import { pendingApprovals } from "./pending.ts";
@@ -20,14 +20,19 @@ export interface ApproveOptions extends ServerOptions {
 /** `forge approve`: answers what a run or session waits for. */
 export async function approveCommand(context: Context, id: string, approvalId: string | undefined, options: ApproveOptions): Promise<number> {
   const { terminal } = context;
+  checkId(id);
   const { link } = await openExisting(context, options, { reads: false });
   try {
     const { stream, approvalId: found, tool, argumentsPreview } = await choose(link, id, approvalId);
     const header = commandHeader();
     const decision = options.deny === true ? Decision.DENY : Decision.ALLOW;
-    const answer = await link.call((client) => client.approval.resolveApproval({ header, stream, approvalId: found, decision, comment: options.comment ?? "" }));
+    const answer = await link.call((client) =>
+      client.approval.resolveApproval({ header, stream, approvalId: found, decision, comment: options.comment ?? "" }),
+    );
     terminal.print(
-      options.json === true ? messageLine(ResolveApprovalResponseSchema, answer) : `${options.deny === true ? "Denied" : "Approved"}: ${tool} ${oneLine(argumentsPreview)}`.trimEnd(),
+      options.json === true
+        ? messageLine(ResolveApprovalResponseSchema, answer)
+        : `${options.deny === true ? "Denied" : "Approved"}: ${tool} ${oneLine(argumentsPreview)}`.trimEnd(),
     );
     return EXIT.OK;
   } finally {
@@ -36,7 +41,11 @@ export async function approveCommand(context: Context, id: string, approvalId: s
 }
 
 /** The one approval that is meant. An id that is given whole is tried even if it no longer waits: the server then says who answered. */
-async function choose(link: ProjectLink, id: string, approvalId: string | undefined): Promise<Pick<PendingApproval, "stream" | "approvalId" | "tool" | "argumentsPreview">> {
+async function choose(
+  link: ProjectLink,
+  id: string,
+  approvalId: string | undefined,
+): Promise<Pick<PendingApproval, "stream" | "approvalId" | "tool" | "argumentsPreview">> {
   const found = await findStream(link, id);
   const ids = found.kind === StreamKind.RUN ? [id, ...found.run.steps.map(({ sessionId }) => sessionId)] : [id];
   const pending = (await pendingApprovals(link)).filter(({ stream }) => ids.includes(stream?.id ?? ""));
@@ -45,10 +54,16 @@ async function choose(link: ProjectLink, id: string, approvalId: string | undefi
     return pending.find((each) => each.approvalId === approvalId) ?? { stream, approvalId, tool: "", argumentsPreview: "" };
   }
   const [only, ...others] = pending;
-  if (only === undefined) throw new ForgeError(ErrorCode.NOT_FOUND, `nothing waits for an answer in ${id}: \`forge approvals\` lists what does`, { reason: "APPROVAL_NOT_FOUND", relatedIds: [id] });
+  if (only === undefined)
+    throw new ForgeError(ErrorCode.NOT_FOUND, `nothing waits for an answer in ${id}: \`forge approvals\` lists what does`, {
+      reason: "APPROVAL_NOT_FOUND",
+      relatedIds: [id],
+    });
   if (others.length > 0) {
     const listed = pending.map((each) => `${each.approvalId} (${each.tool})`).join(", ");
-    throw ForgeError.validation("approval_id", `${pending.length} calls wait for an answer in ${id}: name one of ${listed}`, { relatedIds: pending.map((each) => each.approvalId) });
+    throw ForgeError.validation("approval_id", `${pending.length} calls wait for an answer in ${id}: name one of ${listed}`, {
+      relatedIds: pending.map((each) => each.approvalId),
+    });
   }
   return only;
 }

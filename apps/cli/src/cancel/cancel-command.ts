@@ -4,17 +4,26 @@ import { ErrorCode, StreamKind } from "@forge/protocol/common";
 import { TurnStatus } from "@forge/protocol/session";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { onSignals } from "../signals.ts";
-import { findStream, type FoundStream } from "../server/find-stream.ts";
+import { checkId, type FoundStream, findStream } from "../server/find-stream.ts";
 import { openExisting } from "../server/open-link.ts";
 import type { ProjectLink } from "../server/project-link.ts";
+import { onSignals } from "../signals.ts";
 
-const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled", "turn.completed", "turn.failed", "turn.cancelled", "turn.abandoned"]);
+const ENDS: ReadonlySet<string> = new Set([
+  "run.completed",
+  "run.failed",
+  "run.cancelled",
+  "turn.completed",
+  "turn.failed",
+  "turn.cancelled",
+  "turn.abandoned",
+]);
 const OVER: ReadonlySet<TurnStatus> = new Set([TurnStatus.COMPLETED, TurnStatus.FAILED, TurnStatus.CANCELLED, TurnStatus.ABANDONED]);
 
 /** `forge cancel`: asks a run, or a session's active turn, to stop, and waits until it has. */
 export async function cancelCommand(context: Context, id: string, options: ServerOptions): Promise<number> {
   const { terminal } = context;
+  checkId(id);
   const { link } = await openExisting(context, options, { reads: false });
   const leave = new AbortController();
   const release = onSignals({ SIGINT: () => leave.abort(), SIGTERM: () => leave.abort() });

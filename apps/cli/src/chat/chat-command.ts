@@ -1,8 +1,9 @@
 import { commandHeader } from "@forge/client";
-import { SessionSchema, type Session } from "@forge/protocol/session";
+import { type Session, SessionSchema } from "@forge/protocol/session";
 import { openProject, toolPolicy } from "@forge/workflow";
 import type { Context, ServerOptions } from "../context.ts";
 import { messageJson } from "../output/message-json.ts";
+import { checkId } from "../server/find-stream.ts";
 import { locateProject } from "../server/locate-project.ts";
 import { openLink } from "../server/open-link.ts";
 import type { ProjectLink } from "../server/project-link.ts";
@@ -22,6 +23,7 @@ const SYSTEM_DEFAULT = "You are a helpful assistant in a person's project. Its f
 
 /** `forge chat`: a conversation in a new session, or in one that is there. */
 export async function chatCommand(context: Context, sessionId: string | undefined, options: ChatOptions): Promise<number> {
+  if (sessionId !== undefined) checkId(sessionId);
   const { root, hint } = await locateProject(context, options, { hasData: sessionId !== undefined });
   const link = await openLink(context, options, { root, reads: false });
   try {

@@ -1,5 +1,5 @@
 import { type Event, type TurnOutputDelta } from "@forge/protocol/event";
-import { Role, TurnOutcome, TurnOutcomeSchema, type Part } from "@forge/protocol/session";
+import { type Part, Role, TurnOutcome, TurnOutcomeSchema } from "@forge/protocol/session";
 import { partsText } from "../events/event-summary.ts";
 import { formatDuration } from "../output/format-time.ts";
 import { enumName } from "../output/message-json.ts";
@@ -72,7 +72,9 @@ export class ChatView {
       case "approvalExpired":
         return this.#line(`  ${style.yellow("✖")} nobody answered in time: denied`);
       case "turnCompleted":
-        return payload.value.outcome === TurnOutcome.TASK_COMPLETED ? this.#fresh() : this.#line(style.yellow(`■ ended: ${enumName(TurnOutcomeSchema, payload.value.outcome)}`));
+        return payload.value.outcome === TurnOutcome.TASK_COMPLETED
+          ? this.#fresh()
+          : this.#line(style.yellow(`■ ended: ${enumName(TurnOutcomeSchema, payload.value.outcome)}`));
       case "turnFailed":
         return this.#line(`${style.red("✖")} ${oneLine(payload.value.error?.message ?? enumName(TurnOutcomeSchema, payload.value.outcome))}`);
       case "turnCancelled":
@@ -109,7 +111,10 @@ export class ChatView {
     this.#answer = undefined;
     const { text: shownText, reasoning: shownReasoning } = shown ?? { text: "", reasoning: "" };
     // Of what it thought, only the end of what a person has begun to read.
-    const thought = shownReasoning !== "" && shownText === "" && reasoning.startsWith(shownReasoning) ? this.#options.style.dim(safeText(reasoning.slice(shownReasoning.length))) : "";
+    const thought =
+      shownReasoning !== "" && shownText === "" && reasoning.startsWith(shownReasoning)
+        ? this.#options.style.dim(safeText(reasoning.slice(shownReasoning.length)))
+        : "";
     const goesOn = shownText !== "" && text.startsWith(shownText);
     const rest = safeText(goesOn ? text.slice(shownText.length) : text);
     const start = goesOn || rest === "" || (thought === "" && this.#isAtLineStart) ? "" : "\n";

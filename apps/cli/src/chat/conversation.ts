@@ -60,7 +60,9 @@ export class Conversation {
     this.#ownCommands.add(header.commandId as string);
     const { sessionId } = this;
     try {
-      const { turnId } = await this.#options.link.call((client) => client.session.startTurn({ header, sessionId, input: [{ kind: { case: "text", value: { text } } }] }));
+      const { turnId } = await this.#options.link.call((client) =>
+        client.session.startTurn({ header, sessionId, input: [{ kind: { case: "text", value: { text } } }] }),
+      );
       // Its events may come before or after this answer.
       await this.until((state) => state.activeTurnId === turnId || this.#seenTurns.has(turnId));
       return true;

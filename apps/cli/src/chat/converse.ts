@@ -3,10 +3,10 @@ import type { Session } from "@forge/protocol/session";
 import { askAboutInterrupt } from "../ask-about-interrupt.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { oneLine, safeText, widthOf } from "../output/text.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { onSignals } from "../signals.ts";
+import { oneLine, safeText, widthOf } from "../output/text.ts";
 import type { ProjectLink } from "../server/project-link.ts";
+import { onSignals } from "../signals.ts";
 import type { OpenApproval } from "./chat-state.ts";
 import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
@@ -57,7 +57,12 @@ class Talk {
     const { style } = terminal;
     terminal.print(`${style.bold("Session")} ${session.sessionId}  ${oneLine(session.agent?.model ?? "")}`);
     terminal.print(style.dim(`Attach again: ${this.#attach}\nCtrl-C cancels a turn, Ctrl-D leaves.`));
-    this.#conversation = new Conversation({ link, sessionId: session.sessionId, excludeKinds: ["tool.output_delta"], onEvent: (event, isOwn) => this.#show(event, isOwn) });
+    this.#conversation = new Conversation({
+      link,
+      sessionId: session.sessionId,
+      excludeKinds: ["tool.output_delta"],
+      onEvent: (event, isOwn) => this.#show(event, isOwn),
+    });
   }
 
   async run(): Promise<number> {
@@ -131,11 +136,15 @@ class Talk {
     if (widthOf(call) > this.#terminal.columns() - CALL_MARGIN_COLUMNS) this.#terminal.print(safeText(approval.argumentsJson));
     const watch = new AbortController();
     this.#prompt = watch;
-    void this.#conversation.until((state) => !state.isOpen(approval.approvalId), watch.signal).then(
-      () => watch.abort(),
-      () => watch.abort(),
+    void this.#conversation
+      .until((state) => !state.isOpen(approval.approvalId), watch.signal)
+      .then(
+        () => watch.abort(),
+        () => watch.abort(),
+      );
+    const read = await this.#typed(() =>
+      readLine({ prompt: `${style.yellow("?")} Allow ${approval.tool}? [y]es, [n]o, or why not: `, history: [], signal: watch.signal }),
     );
-    const read = await this.#typed(() => readLine({ prompt: `${style.yellow("?")} Allow ${approval.tool}? [y]es, [n]o, or why not: `, history: [], signal: watch.signal }));
     watch.abort();
     this.#prompt = undefined;
     if (read.kind === "end") return this.detach();
@@ -179,10 +188,12 @@ class Talk {
     this.#clearEcho();
     const question = new AbortController();
     this.#question = question;
-    void this.#conversation.until(({ activeTurnId }) => activeTurnId === undefined, question.signal).then(
-      () => question.abort(),
-      () => question.abort(),
-    );
+    void this.#conversation
+      .until(({ activeTurnId }) => activeTurnId === undefined, question.signal)
+      .then(
+        () => question.abort(),
+        () => question.abort(),
+      );
     const asked = this.#typed(() => askAboutInterrupt({ what: "turn", outlives: this.#link.reach.kind === "server", signal: question.signal }));
     this.#answer = asked.then(() => undefined);
     const answer = await asked;

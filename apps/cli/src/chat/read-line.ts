@@ -10,7 +10,11 @@ export interface ReadLineOptions {
 }
 
 /** What came of it: a line; nothing more will come; Ctrl-C in an empty line; or the signal, with what had been typed. */
-export type ReadLine = { readonly kind: "line"; readonly text: string } | { readonly kind: "end" } | { readonly kind: "interrupt" } | { readonly kind: "aborted"; readonly text: string };
+export type ReadLine =
+  | { readonly kind: "line"; readonly text: string }
+  | { readonly kind: "end" }
+  | { readonly kind: "interrupt" }
+  | { readonly kind: "aborted"; readonly text: string };
 
 const CLEAR_LINE = "\r\u001B[K";
 
@@ -21,7 +25,14 @@ const CLEAR_LINE = "\r\u001B[K";
 export function readLine({ prompt, history, text = "", signal }: ReadLineOptions): Promise<ReadLine> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve({ kind: "aborted", text });
-    const reader = createInterface({ input: process.stdin, output: process.stdout, terminal: true, history: [...history], prompt, removeHistoryDuplicates: true });
+    const reader = createInterface({
+      input: process.stdin,
+      output: process.stdout,
+      terminal: true,
+      history: [...history],
+      prompt,
+      removeHistoryDuplicates: true,
+    });
     let result: ReadLine = { kind: "end" };
     const end = (with_: ReadLine): void => {
       result = with_;

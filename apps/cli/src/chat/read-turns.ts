@@ -4,8 +4,8 @@ import type { Session } from "@forge/protocol/session";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { messageJson } from "../output/message-json.ts";
-import { onSignals } from "../signals.ts";
 import type { ProjectLink } from "../server/project-link.ts";
+import { onSignals } from "../signals.ts";
 import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
 

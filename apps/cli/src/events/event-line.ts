@@ -27,7 +27,8 @@ export function eventLine(event: Event, { style, columns, namesStream }: EventLi
 }
 
 function idsOf({ stepId, toolCallId, modelCallId, turnId }: Event): string {
-  const call = toolCallId !== "" ? `call ${short(toolCallId)}` : modelCallId !== "" ? `call ${short(modelCallId)}` : turnId !== "" ? `turn ${short(turnId)}` : "";
+  const call =
+    toolCallId !== "" ? `call ${short(toolCallId)}` : modelCallId !== "" ? `call ${short(modelCallId)}` : turnId !== "" ? `turn ${short(turnId)}` : "";
   return [stepId, call].filter((part) => part !== "").join(" ");
 }
 

@@ -1,6 +1,6 @@
-import { type Event, FinishReasonSchema, type SessionCreated } from "@forge/protocol/event";
 import type { ForgeError } from "@forge/protocol/common";
-import { RoleSchema, type Part, TurnOutcomeSchema } from "@forge/protocol/session";
+import { type Event, FinishReasonSchema, type SessionCreated } from "@forge/protocol/event";
+import { type Part, RoleSchema, TurnOutcomeSchema } from "@forge/protocol/session";
 import { DecisionSchema } from "@forge/protocol/tool";
 import { StepTypeSchema } from "@forge/protocol/workflow";
 import { formatDuration } from "../output/format-time.ts";
@@ -46,6 +46,7 @@ export function eventSummary({ payload }: Event): string {
     case "toolApprovalRequired":
       return `approval ${payload.value.approvalId}`;
     case "toolStarted":
+    case "stepAttemptStarted":
       return payload.value.worker;
     case "toolOutputDelta":
       return oneLine(payload.value.text);
@@ -102,7 +103,9 @@ function partText(kind: Part["kind"]): string {
 }
 
 function created({ agent, title, parent }: SessionCreated): string {
-  return oneLine([agent?.model ?? "", title, parent === undefined ? "" : `for step ${parent.stepId} of run ${parent.runId}`].filter((part) => part !== "").join(" "));
+  return oneLine(
+    [agent?.model ?? "", title, parent === undefined ? "" : `for step ${parent.stepId} of run ${parent.runId}`].filter((part) => part !== "").join(" "),
+  );
 }
 
 function deltaText(channel: { readonly case?: string; readonly value?: unknown }): string {

@@ -1,11 +1,11 @@
-import { EventSchema } from "@forge/protocol/event";
 import { StreamKind } from "@forge/protocol/common";
+import { EventSchema } from "@forge/protocol/event";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { messageLine } from "../output/message-json.ts";
-import { onSignals } from "../signals.ts";
-import { findStream } from "../server/find-stream.ts";
+import { checkId, findStream } from "../server/find-stream.ts";
 import { openExisting } from "../server/open-link.ts";
+import { onSignals } from "../signals.ts";
 import { eventLine } from "./event-line.ts";
 
 export interface EventsOptions extends ServerOptions {
@@ -20,12 +20,17 @@ const DELTAS = ["turn.output_delta", "tool.output_delta"];
 /** `forge events`: a line for each event of a run or session. */
 export async function eventsCommand(context: Context, id: string, options: EventsOptions): Promise<number> {
   const { terminal } = context;
+  checkId(id);
   const { link } = await openExisting(context, options, { reads: true });
   const leave = new AbortController();
   const release = onSignals({ SIGINT: () => leave.abort(), SIGTERM: () => leave.abort() });
   try {
     const { kind } = await findStream(link, id);
-    const line = { style: terminal.style, columns: terminal.isLive ? terminal.columns() : undefined, namesStream: options.children === true && kind === StreamKind.RUN };
+    const line = {
+      style: terminal.style,
+      columns: terminal.isLive ? terminal.columns() : undefined,
+      namesStream: options.children === true && kind === StreamKind.RUN,
+    };
     const followed = link.follow({
       streams: [{ stream: { kind, id }, afterSeq: options.after }],
       followChildren: options.children,

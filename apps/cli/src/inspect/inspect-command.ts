@@ -4,7 +4,7 @@ import { RunSchema } from "@forge/protocol/workflow";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { messageLine } from "../output/message-json.ts";
-import { findStream } from "../server/find-stream.ts";
+import { checkId, findStream } from "../server/find-stream.ts";
 import { openExisting } from "../server/open-link.ts";
 import { runLines } from "./run-lines.ts";
 import { sessionLines } from "./session-lines.ts";
@@ -12,6 +12,7 @@ import { sessionLines } from "./session-lines.ts";
 /** `forge inspect`: what is true of a run or session now. */
 export async function inspectCommand(context: Context, id: string, options: ServerOptions): Promise<number> {
   const { terminal } = context;
+  checkId(id);
   const { link } = await openExisting(context, options, { reads: true });
   try {
     const found = await findStream(link, id);

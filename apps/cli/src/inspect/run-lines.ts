@@ -18,7 +18,10 @@ export function runLines(run: Run, style: Style, columns: number): string[] {
   return [
     `${style.bold(`${run.workflowId}@${run.workflowVersion}`)}  ${colouredStatus(run.status, style)}`,
     row("Run", run.runId),
-    row("Started", `${formatMoment(momentMs(run.createdAt))}, ${run.completedAt === undefined ? "for" : "took"} ${formatDuration(runDurationMs(run, Date.now()))}`),
+    row(
+      "Started",
+      `${formatMoment(momentMs(run.createdAt))}, ${run.completedAt === undefined ? "for" : "took"} ${formatDuration(runDurationMs(run, Date.now()))}`,
+    ),
     row("Used", `${formatTokens(run.usage)} tokens, ${formatCost(run.usage)}`),
     ...(labels.length === 0 ? [] : [row("Labels", oneLine(labels.join(" ")))]),
     row("Workflow", `sha256 ${run.workflowHash.slice(0, 16)}`),
@@ -37,7 +40,8 @@ function stepLines(step: StepExecution, style: Style, columns: number): string[]
   const type = enumName(StepTypeSchema, step.stepType).toLowerCase();
   const attempts = step.attemptCount > 1 ? `  ${step.attemptCount} attempts` : "";
   const usage = step.usage === undefined ? "" : `  ${formatTokens(step.usage)} tokens  ${formatCost(step.usage)}`;
-  const row = (label: string, text: string): string[] => (text === "" ? [] : [`  ${style.dim(pad(label, LABEL_COLUMNS - 2))}${cut(text, columns - LABEL_COLUMNS)}`]);
+  const row = (label: string, text: string): string[] =>
+    text === "" ? [] : [`  ${style.dim(pad(label, LABEL_COLUMNS - 2))}${cut(text, columns - LABEL_COLUMNS)}`];
   const error = step.error ?? step.lastError;
   const inputs = Object.entries(step.input).map(([name, value]) => `${name}=${previewValue(value)}`);
   return [

@@ -10,7 +10,8 @@ const LABEL_COLUMNS = 10;
 
 /** A session and its last turn, for people. */
 export function sessionLines(session: Session, style: Style, columns: number): string[] {
-  const row = (label: string, text: string): string[] => (text === "" ? [] : [`${style.dim(pad(label, LABEL_COLUMNS))}${cut(oneLine(text), columns - LABEL_COLUMNS)}`]);
+  const row = (label: string, text: string): string[] =>
+    text === "" ? [] : [`${style.dim(pad(label, LABEL_COLUMNS))}${cut(oneLine(text), columns - LABEL_COLUMNS)}`];
   const { agent, parent, turn } = session;
   const labels = Object.entries(session.labels).map(([key, value]) => `${key}=${value}`);
   const outcome = turn === undefined || turn.outcome === 0 ? "" : ` ${enumName(TurnOutcomeSchema, turn.outcome)}`;
@@ -25,7 +26,9 @@ export function sessionLines(session: Session, style: Style, columns: number): s
     ...row("For", parent === undefined ? "" : `step ${parent.stepId} of run ${parent.runId}`),
     ...row("Turns", String(session.turnCount)),
     ...(turn === undefined ? [] : row("Last turn", `${enumName(TurnStatusSchema, turn.status)}${outcome}`)),
-    ...(turn?.openCalls ?? []).flatMap((call) => row("", `${call.name} ${call.approvalPending ? "waits for an answer" : call.cancellationPending ? "is asked to stop" : "runs"}`)),
+    ...(turn?.openCalls ?? []).flatMap((call) =>
+      row("", `${call.name} ${call.approvalPending ? "waits for an answer" : call.cancellationPending ? "is asked to stop" : "runs"}`),
+    ),
     ...(turn?.error === undefined ? [] : errorLines(turn.error, style)),
   ];
 }

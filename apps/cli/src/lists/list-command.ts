@@ -1,6 +1,6 @@
-import { RunStatus, RunStatusSchema, type RunSummary, RunSummarySchema } from "@forge/protocol/workflow";
-import { SessionStatus, SessionStatusSchema, type SessionSummary, SessionSummarySchema, TurnStatusSchema } from "@forge/protocol/session";
 import type { ForgeClient } from "@forge/client";
+import { SessionStatus, SessionStatusSchema, type SessionSummary, SessionSummarySchema, TurnStatusSchema } from "@forge/protocol/session";
+import { RunStatus, RunStatusSchema, type RunSummary, RunSummarySchema } from "@forge/protocol/workflow";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatAge, momentMs } from "../output/format-time.ts";
@@ -48,7 +48,13 @@ function runRow(run: RunSummary): string[] {
 
 function sessionRow(session: SessionSummary): string[] {
   const turn = session.turnStatus === 0 ? "-" : enumName(TurnStatusSchema, session.turnStatus);
-  return [session.sessionId, oneLine(`${session.model} ${session.title}${labels(session.labels)}`), enumName(SessionStatusSchema, session.status), turn, age(session)];
+  return [
+    session.sessionId,
+    oneLine(`${session.model} ${session.title}${labels(session.labels)}`),
+    enumName(SessionStatusSchema, session.status),
+    turn,
+    age(session),
+  ];
 }
 
 function age({ createdAt }: Pick<RunSummary, "createdAt">): string {
@@ -64,7 +70,10 @@ function labels(given: Readonly<Record<string, string>>): string {
 async function listed<T>(
   context: Context,
   options: ListOptions,
-  read: (client: ForgeClient, page: { readonly pageSize: number; readonly pageToken: string }) => Promise<{ readonly items: readonly T[]; readonly nextPageToken: string }>,
+  read: (
+    client: ForgeClient,
+    page: { readonly pageSize: number; readonly pageToken: string },
+  ) => Promise<{ readonly items: readonly T[]; readonly nextPageToken: string }>,
 ): Promise<readonly T[]> {
   const opened = await openReading(context, options);
   if (opened === undefined) return [];

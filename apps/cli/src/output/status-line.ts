@@ -1,5 +1,5 @@
 import { createLiveRegion } from "./live-region.ts";
-import { spinner, SPINNER_MS } from "./spinner.ts";
+import { SPINNER_MS, spinner } from "./spinner.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** One line about what takes time, on a terminal; nothing elsewhere. */

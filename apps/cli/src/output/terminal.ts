@@ -10,12 +10,12 @@ export interface Terminal {
   /** For standard error. */
   readonly errorStyle: Style;
   /** Of standard output now; 80 where it is no terminal and nobody says otherwise. */
-  columns(): number;
-  out(text: string): void;
+  readonly columns: () => number;
+  readonly out: (text: string) => void;
   /** One line. */
-  print(line?: string): void;
+  readonly print: (line?: string) => void;
   /** One line on standard error. */
-  note(line: string): void;
+  readonly note: (line: string) => void;
 }
 
 const COLUMNS_DEFAULT = 80;
@@ -28,7 +28,7 @@ export function processTerminal(environment: NodeJS.ProcessEnv = process.env): T
   const out = (text: string): void => void process.stdout.write(text);
   return {
     isLive,
-    canAsk: isLive && process.stdin.isTTY === true,
+    canAsk: isLive && process.stdin.isTTY,
     style: hasColour(process.stdout) ? COLOURED : PLAIN,
     errorStyle: hasColour(process.stderr) ? COLOURED : PLAIN,
     columns: () => process.stdout.columns || Number(environment.COLUMNS) || COLUMNS_DEFAULT,

@@ -27,7 +27,11 @@ const RESET = "\u001B[0m";
 export function cut(text: string, columns: number): string {
   const { index, ellipsed } = truncatedWidth(text, { limit: Math.max(1, columns), ellipsis: "…", ellipsisWidth: 1 });
   if (!ellipsed) return text.slice(0, index);
-  return `${text.slice(0, index)}…${text.includes("\u001B") ? RESET : ""}`;
+  // The index is one too large after some characters.
+  let end = index;
+  while (end > 0 && widthOf(text.slice(0, end)) > columns - 1) end--;
+  if (/[\uD800-\uDBFF]$/.test(text.slice(0, end))) end--;
+  return `${text.slice(0, end)}…${text.includes("\u001B") ? RESET : ""}`;
 }
 
 /** The end of a text, at most so many columns, with an ellipsis where something was left out. */

@@ -1,12 +1,12 @@
 import { commandHeader } from "@forge/client";
 import { StreamKind } from "@forge/protocol/common";
 import type { Event } from "@forge/protocol/event";
+import { askAboutInterrupt } from "../ask-about-interrupt.ts";
 import type { Context } from "../context.ts";
 import { createLiveRegion } from "../output/live-region.ts";
 import { SPINNER_MS } from "../output/spinner.ts";
-import { onSignals } from "../signals.ts";
 import type { ProjectLink } from "../server/project-link.ts";
-import { askAboutInterrupt } from "../ask-about-interrupt.ts";
+import { onSignals } from "../signals.ts";
 import type { RunView } from "./run-view.ts";
 
 export interface FollowRunOptions {
@@ -24,7 +24,11 @@ const DELTAS = ["turn.output_delta", "tool.output_delta"];
  * Follows a run to its end. Ctrl-C on a terminal asks whether to detach, cancel or wait; elsewhere it cancels, and a second one leaves at once. A hangup or
  * SIGTERM detaches.
  */
-export async function followRun({ terminal }: Context, link: ProjectLink, { runId, hint, view, onEvent }: FollowRunOptions): Promise<"ended" | "detached" | "left"> {
+export async function followRun(
+  { terminal }: Context,
+  link: ProjectLink,
+  { runId, hint, view, onEvent }: FollowRunOptions,
+): Promise<"ended" | "detached" | "left"> {
   const leave = new AbortController();
   const isLive = view !== undefined && terminal.isLive;
   const region = createLiveRegion(terminal.out, terminal.columns);
@@ -49,10 +53,12 @@ export async function followRun({ terminal }: Context, link: ProjectLink, { runI
   const cancel = (): void => {
     cancels++;
     const header = commandHeader();
-    link.call((client) => client.workflow.cancelRun({ header, runId })).catch((error: unknown) => {
-      // A run that has ended meanwhile has nothing to cancel; the end follows.
-      terminal.note(error instanceof Error ? error.message : String(error));
-    });
+    link
+      .call((client) => client.workflow.cancelRun({ header, runId }))
+      .catch((error: unknown) => {
+        // A run that has ended meanwhile has nothing to cancel; the end follows.
+        terminal.note(error instanceof Error ? error.message : String(error));
+      });
   };
   const interrupt = async (): Promise<void> => {
     if (!terminal.canAsk || onEvent !== undefined) {

@@ -4,7 +4,7 @@ import type { Value } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
 import { Decision, type ToolPolicy } from "@forge/protocol/tool";
 import { type Run, RunSchema, RunStatus, StartRunResponseSchema } from "@forge/protocol/workflow";
-import { openProject, parseInputs, type Project, resolveWorkflow, toolPolicy } from "@forge/workflow";
+import { openProject, type Project, parseInputs, resolveWorkflow, toolPolicy } from "@forge/workflow";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { errorLines } from "../output/error-report.ts";
@@ -58,7 +58,11 @@ export async function runCommand(context: Context, reference: string, options: R
     if (options.json === true) {
       terminal.print(JSON.stringify({ started: messageJson(StartRunResponseSchema, started) }));
       if (options.detach === true) return EXIT.OK;
-      const end = await followRun(context, link, { runId, hint, onEvent: (event) => terminal.print(JSON.stringify({ event: messageJson(EventSchema, event) })) });
+      const end = await followRun(context, link, {
+        runId,
+        hint,
+        onEvent: (event) => terminal.print(JSON.stringify({ event: messageJson(EventSchema, event) })),
+      });
       if (end !== "ended") return end === "detached" ? EXIT.OK : EXIT.CANCELLED;
       const run = await readRun(link, runId);
       terminal.print(JSON.stringify({ run: messageJson(RunSchema, run) }));

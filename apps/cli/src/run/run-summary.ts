@@ -1,4 +1,4 @@
-import { RunStatus, RunStatusSchema, type Run, type StepExecution, StepStatusSchema, StepTypeSchema } from "@forge/protocol/workflow";
+import { type Run, RunStatus, RunStatusSchema, type StepExecution, StepStatusSchema, StepTypeSchema } from "@forge/protocol/workflow";
 import { formatDuration, momentMs } from "../output/format-time.ts";
 import { formatCost, formatTokens } from "../output/format-usage.ts";
 import { enumName } from "../output/message-json.ts";

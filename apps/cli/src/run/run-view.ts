@@ -1,11 +1,11 @@
+import type { Usage } from "@forge/protocol/common";
+import type { Event } from "@forge/protocol/event";
+import { RunStatus, StepType, type WorkflowDefinition } from "@forge/protocol/workflow";
 import { formatDuration, formatElapsed, momentMs } from "../output/format-time.ts";
 import { formatCost } from "../output/format-usage.ts";
 import { spinner } from "../output/spinner.ts";
 import type { Style } from "../output/style.ts";
 import { cut, cutStart, oneLine, pad, safeText, widthOf } from "../output/text.ts";
-import type { Usage } from "@forge/protocol/common";
-import type { Event } from "@forge/protocol/event";
-import { RunStatus, StepType, type WorkflowDefinition } from "@forge/protocol/workflow";
 
 export interface RunViewOptions {
   readonly definition: WorkflowDefinition;
@@ -72,7 +72,9 @@ export class RunView {
       case "stepStarted":
         return this.#started(event, TYPES[payload.value.stepType] ?? "", payload.value.attempt);
       case "stepAttemptFailed":
-        return [this.#line(this.#options.style.yellow("↻"), event.stepId, `attempt ${payload.value.attempt} failed: ${oneLine(payload.value.error?.message ?? "")}`)];
+        return [
+          this.#line(this.#options.style.yellow("↻"), event.stepId, `attempt ${payload.value.attempt} failed: ${oneLine(payload.value.error?.message ?? "")}`),
+        ];
       case "stepCompleted":
         return this.#ended(this.#options.style.green("✔"), event, payload.value.usage, branch(payload.value));
       case "stepFailed":
@@ -123,7 +125,13 @@ export class RunView {
 
   #started({ stepId, occurredAt }: Event, type: string, attempt: number): string[] {
     const again = attempt > 1 && this.#active?.id === stepId;
-    this.#active = { id: stepId, type, startedAtMs: again ? (this.#active as ActiveStep).startedAtMs : momentMs(occurredAt), detail: again ? `attempt ${attempt}` : "", text: "" };
+    this.#active = {
+      id: stepId,
+      type,
+      startedAtMs: again ? (this.#active as ActiveStep).startedAtMs : momentMs(occurredAt),
+      detail: again ? `attempt ${attempt}` : "",
+      text: "",
+    };
     return this.#options.isLive || again ? [] : [`  ${this.#name(stepId)}  ${type}`];
   }
 
@@ -132,7 +140,13 @@ export class RunView {
     this.#active = undefined;
     const ms = step?.id === stepId ? momentMs(occurredAt) - step.startedAtMs : 0;
     const cost = usage === undefined ? "" : formatCost(usage);
-    return [this.#line(symbol, stepId, `${this.#options.style.dim(pad(step?.type ?? "", 8))}  ${pad(formatDuration(ms), 7, "right")}  ${pad(cost, 7, "right")}  ${note}`)];
+    return [
+      this.#line(
+        symbol,
+        stepId,
+        `${this.#options.style.dim(pad(step?.type ?? "", 8))}  ${pad(formatDuration(ms), 7, "right")}  ${pad(cost, 7, "right")}  ${note}`,
+      ),
+    ];
   }
 
   #line(symbol: string, stepId: string, rest: string): string {

@@ -1,5 +1,5 @@
-import { create } from "@bufbuild/protobuf";
 import { createHash } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
 import { type Value, ValueSchema } from "@forge/protocol/common";
 import type { ProjectLink } from "./project-link.ts";
 

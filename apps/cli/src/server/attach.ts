@@ -23,7 +23,11 @@ export async function attach(root: string): Promise<Attached | undefined> {
   } catch (error) {
     await client.close();
     if (error instanceof ForgeError && error.code === ErrorCode.UNAUTHENTICATED) {
-      throw new ForgeError(ErrorCode.UNAUTHENTICATED, `process ${address.pid} at ${address.url} does not know the token in ${dataDirectory}: end it and try again`, { cause: error });
+      throw new ForgeError(
+        ErrorCode.UNAUTHENTICATED,
+        `process ${address.pid} at ${address.url} does not know the token in ${dataDirectory}: end it and try again`,
+        { cause: error },
+      );
     }
     // Nobody listens there, or something else does: the address is a left-over.
     return undefined;

@@ -46,7 +46,10 @@ export async function startBackground({ root, environment, arguments: given, mus
     if (child.exitCode !== null || child.signalCode !== null) throw await failure(file, begin, child.exitCode ?? child.signalCode);
     await sleep(LOOK_MS);
   }
-  throw new ForgeError(ErrorCode.STORAGE_ERROR, `Forge (process ${child.pid}) was not ready after ${START_MS_MAX / 1000} s: see ${file}`, { reason: "SERVER_START", origin: "client" });
+  throw new ForgeError(ErrorCode.STORAGE_ERROR, `Forge (process ${child.pid}) was not ready after ${START_MS_MAX / 1000} s: see ${file}`, {
+    reason: "SERVER_START",
+    origin: "client",
+  });
 }
 
 /** What the server wrote last: its error as JSON, or whatever ended it. */
@@ -58,5 +61,8 @@ async function failure(file: string, begin: number, end: number | string | null)
     return ForgeError.from(fromJson(ForgeErrorSchema, { ...error, code: `ERROR_CODE_${error.code}` }, { ignoreUnknownFields: true }));
   }
   const tail = written.slice(-5).join("\n");
-  return new ForgeError(ErrorCode.STORAGE_ERROR, `Forge could not be started (${end}): see ${file}${tail === "" ? "" : `\n${tail}`}`, { reason: "SERVER_START", origin: "client" });
+  return new ForgeError(ErrorCode.STORAGE_ERROR, `Forge could not be started (${end}): see ${file}${tail === "" ? "" : `\n${tail}`}`, {
+    reason: "SERVER_START",
+    origin: "client",
+  });
 }

@@ -7,12 +7,26 @@ import type { ProjectLink } from "./project-link.ts";
 /** What an id names. */
 export type FoundStream = { readonly kind: typeof StreamKind.RUN; readonly run: Run } | { readonly kind: typeof StreamKind.SESSION; readonly session: Session };
 
-/** The run or session with an id. Errors: validation; not_found. */
+/** Refuses what can't be an id before anything is started for it. Errors: validation. */
+export function checkId(id: string): void {
+  if (!isUuid(id))
+    throw ForgeError.validation(
+      "id",
+      `${id.slice(0, 80)} is no id: write the whole id of a run or session, as \`forge runs\` and \`forge sessions\` list them`,
+    );
+}
+
+/** The run or session with an id. Errors: not_found. */
 export async function findStream(link: ProjectLink, id: string): Promise<FoundStream> {
-  if (!isUuid(id)) throw ForgeError.validation("id", `${id.slice(0, 80)} is no id: write the whole id of a run or session, as \`forge runs\` and \`forge sessions\` list them`);
-  const { run } = await orNothing(link.call((client) => client.workflow.getRun({ runId: id })), { run: undefined });
+  const { run } = await orNothing(
+    link.call((client) => client.workflow.getRun({ runId: id })),
+    { run: undefined },
+  );
   if (run !== undefined) return { kind: StreamKind.RUN, run };
-  const { session } = await orNothing(link.call((client) => client.session.getSessionSnapshot({ sessionId: id })), { session: undefined });
+  const { session } = await orNothing(
+    link.call((client) => client.session.getSessionSnapshot({ sessionId: id })),
+    { session: undefined },
+  );
   if (session !== undefined) return { kind: StreamKind.SESSION, session };
   throw new ForgeError(ErrorCode.NOT_FOUND, `there is no run or session ${id} in ${link.root}: \`forge runs\` and \`forge sessions\` list what there is`, {
     reason: "STREAM_NOT_FOUND",

@@ -22,7 +22,8 @@ const DIRECTORIES_MAX = 2_000;
 export async function locateProject({ directory }: Context, { project }: CommonOptions, options: { readonly hasData: boolean }): Promise<LocatedProject> {
   if (project !== undefined) {
     const root = path.resolve(directory, project);
-    if (!(await isDirectory(root))) throw new ForgeError(ErrorCode.NOT_FOUND, `there is no directory ${root}`, { reason: "PROJECT_NOT_FOUND", metadata: { file: root } });
+    if (!(await isDirectory(root)))
+      throw new ForgeError(ErrorCode.NOT_FOUND, `there is no directory ${root}`, { reason: "PROJECT_NOT_FOUND", metadata: { file: root } });
     return { root, hint: await hintFor(root, directory) };
   }
   const above = await findProject(directory);
@@ -31,7 +32,9 @@ export async function locateProject({ directory }: Context, { project }: CommonO
     const [only, ...others] = await projectsBelow(directory);
     if (only !== undefined && others.length > 0) {
       const named = [only, ...others].slice(0, 10).map((root) => path.relative(directory, root));
-      throw ForgeError.validation("project", `there are several projects below ${directory}: name one with --project (${named.join(", ")})`, { reason: "PROJECT_AMBIGUOUS" });
+      throw ForgeError.validation("project", `there are several projects below ${directory}: name one with --project (${named.join(", ")})`, {
+        reason: "PROJECT_AMBIGUOUS",
+      });
     }
     if (only !== undefined) return { root: only, hint: await hintFor(only, directory) };
   }
@@ -72,7 +75,9 @@ async function projectsBelow(directory: string): Promise<string[]> {
 async function directoriesIn(directory: string): Promise<string[]> {
   // What can't be listed holds no project of this person's.
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-  return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules").map(({ name }) => path.join(directory, name));
+  return entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules")
+    .map(({ name }) => path.join(directory, name));
 }
 
 async function isDirectory(file: string): Promise<boolean> {

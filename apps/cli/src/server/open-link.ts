@@ -2,7 +2,7 @@ import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import type { Context, ServerOptions } from "../context.ts";
 import { showStatus } from "../output/status-line.ts";
-import { hasData, locateProject, type LocatedProject } from "./locate-project.ts";
+import { hasData, type LocatedProject, locateProject } from "./locate-project.ts";
 import { ProjectLink } from "./project-link.ts";
 
 export interface LinkedProject extends LocatedProject {
@@ -20,13 +20,19 @@ export async function openReading(context: Context, options: ServerOptions): Pro
 export async function openExisting(context: Context, options: ServerOptions, { reads }: { readonly reads: boolean }): Promise<LinkedProject> {
   const located = await locateProject(context, options, { hasData: true });
   if (!context.environment.DATABASE_URL && !(await hasData(located.root))) {
-    throw new ForgeError(ErrorCode.NOT_FOUND, `nothing has run in ${located.root} yet: go to the project's directory, or name it with --project`, { reason: "PROJECT_EMPTY" });
+    throw new ForgeError(ErrorCode.NOT_FOUND, `nothing has run in ${located.root} yet: go to the project's directory, or name it with --project`, {
+      reason: "PROJECT_EMPTY",
+    });
   }
   return { ...located, link: await openLink(context, options, { root: located.root, reads }) };
 }
 
 /** The link to a project, telling a person on a terminal what takes time. */
-export async function openLink({ terminal, environment }: Context, options: ServerOptions, project: { readonly root: string; readonly reads: boolean }): Promise<ProjectLink> {
+export async function openLink(
+  { terminal, environment }: Context,
+  options: ServerOptions,
+  project: { readonly root: string; readonly reads: boolean },
+): Promise<ProjectLink> {
   const status = showStatus(terminal, options.json === true);
   try {
     const foreground = options.foreground ?? isSet(environment.CI);

@@ -1,7 +1,7 @@
 import type { ProjectServer } from "@forge/host";
+import { dataDirectoryOf } from "@forge/host/project";
 import { describeDatabase, readProjectSettings } from "./project-settings.ts";
 import { createLogger, prepareLogFile } from "./server-log.ts";
-import { dataDirectoryOf } from "@forge/host/project";
 
 export interface OwnServerOptions {
   readonly root: string;

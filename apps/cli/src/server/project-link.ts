@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Followed, followEvents, type ForgeClient, type FollowOptions, isPassing } from "@forge/client";
+import { type Followed, type FollowOptions, type ForgeClient, followEvents, isPassing } from "@forge/client";
 import { projectQueue } from "@forge/host/project";
 import { ForgeError } from "@forge/protocol";
+import { toForgeError } from "../output/error-report.ts";
 import { type Attached, attach } from "./attach.ts";
-import { hasData } from "./locate-project.ts";
 import { startBackground } from "./background.ts";
+import { hasData } from "./locate-project.ts";
 
 /** How a command reaches its project. */
 export type Reach =
@@ -92,7 +93,8 @@ export class ProjectLink {
     for (;;) {
       const isParked = this.reach.kind === "reader" && this.reach.isExclusive && options.noFollow !== true;
       for await (const followed of this.#followOnce({ ...options, streams: [...cursors.values()], noFollow: options.noFollow === true || isParked })) {
-        if (followed.kind === "event" && followed.event.stream !== undefined) cursors.set(followed.event.stream.id, { stream: followed.event.stream, afterSeq: Number(followed.event.seq) });
+        if (followed.kind === "event" && followed.event.stream !== undefined)
+          cursors.set(followed.event.stream.id, { stream: followed.event.stream, afterSeq: Number(followed.event.seq) });
         if (followed.kind === "caughtUp" && caughtUp) continue;
         caughtUp ||= followed.kind === "caughtUp";
         yield followed;
@@ -116,15 +118,15 @@ export class ProjectLink {
         lost.abort();
       });
     };
-    const link = this;
+    const currentEvents = (): ForgeClient["event"] => this.client.event;
     const current: ForgeClient = {
       ...this.client,
       get event() {
-        return link.client.event;
+        return currentEvents();
       },
     };
     yield* followEvents(current, { ...options, signal, onReconnect });
-    if (failure !== undefined) throw failure;
+    if (failure !== undefined) throw toForgeError(failure);
   }
 
   #restore(): Promise<void> {
@@ -196,7 +198,11 @@ async function startOwn({ root, environment, onProgress }: LinkOptions): Promise
 }
 
 async function startReader({ root, environment, onProgress }: LinkOptions): Promise<Connection> {
-  const [{ startProjectReader }, { readProjectSettings }, log] = await Promise.all([import("@forge/host"), import("./project-settings.ts"), import("./server-log.ts")]);
+  const [{ startProjectReader }, { readProjectSettings }, log] = await Promise.all([
+    import("@forge/host"),
+    import("./project-settings.ts"),
+    import("./server-log.ts"),
+  ]);
   const { dataDirectoryOf } = await import("@forge/host/project");
   const { databaseUrl, project } = await readProjectSettings(root, environment);
   const logger = await log.createLogger({ file: await log.prepareLogFile(dataDirectoryOf(root)), level: project.config.logging.level });

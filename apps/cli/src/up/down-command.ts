@@ -41,7 +41,10 @@ export async function downCommand(context: Context, options: DownOptions): Promi
         hurried = true;
         process.kill(pid, "SIGTERM");
       }
-      if (Date.now() > deadlineMs) throw new ForgeError(ErrorCode.DEADLINE_EXCEEDED, `process ${pid} has not ended after ${END_MS_MAX / 1000} s: see ${dataDirectoryOf(root)}/forge.log`, { reason: "SERVER_END" });
+      if (Date.now() > deadlineMs)
+        throw new ForgeError(ErrorCode.DEADLINE_EXCEEDED, `process ${pid} has not ended after ${END_MS_MAX / 1000} s: see ${dataDirectoryOf(root)}/forge.log`, {
+          reason: "SERVER_END",
+        });
     }
   } finally {
     status.close();
@@ -58,10 +61,14 @@ async function mustBeServer(root: string, pid: number): Promise<void> {
   const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
   const words = command.split("\0");
   if (words.includes("up") && words.some((word) => /(?:^|\/)(?:forge|main\.[jt]s)$/.test(word))) return;
-  throw new ForgeError(ErrorCode.CONFLICT, `process ${pid} does not answer and does not look like a server of Forge; if it is one, end it yourself, else remove ${dataDirectoryOf(root)}/address.json`, {
-    reason: "SERVER_UNKNOWN",
-    metadata: { pid: String(pid) },
-  });
+  throw new ForgeError(
+    ErrorCode.CONFLICT,
+    `process ${pid} does not answer and does not look like a server of Forge; if it is one, end it yourself, else remove ${dataDirectoryOf(root)}/address.json`,
+    {
+      reason: "SERVER_UNKNOWN",
+      metadata: { pid: String(pid) },
+    },
+  );
 }
 
 function isAlive(pid: number): boolean {

@@ -32,8 +32,15 @@ async function serve({ terminal, environment }: Context, options: UpOptions, roo
   const release = onSignals({ SIGINT: signal, SIGTERM: signal, SIGHUP: signal });
   const status = showStatus(terminal, options.json === true);
   try {
-    const logsToStandardError = process.stderr.isTTY !== true;
-    const { server, database, warnings } = await startOwnServer({ root, environment, host: options.host, port: options.port, logsToStandardError, onProgress: status.say });
+    const logsToStandardError = !process.stderr.isTTY;
+    const { server, database, warnings } = await startOwnServer({
+      root,
+      environment,
+      host: options.host,
+      port: options.port,
+      logsToStandardError,
+      onProgress: status.say,
+    });
     let isClosing = false;
     stop = () => {
       end.resolve("signal");
@@ -88,7 +95,13 @@ async function detach({ terminal, environment }: Context, options: UpOptions, ro
   }
 }
 
-function serverLines(server: { readonly root: string; readonly url: string; readonly dataDirectory: string; readonly database?: string; readonly pid?: number }): string[] {
+function serverLines(server: {
+  readonly root: string;
+  readonly url: string;
+  readonly dataDirectory: string;
+  readonly database?: string;
+  readonly pid?: number;
+}): string[] {
   return [
     `Forge ${VERSION} serves ${server.root}`,
     `  Address    ${server.url}`,

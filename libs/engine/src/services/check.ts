@@ -6,7 +6,6 @@ const COMMAND_ID = /^[\x21-\x7e]{1,128}$/;
 const TRACE_ID_MAX = 128;
 export const LABELS_MAX = 32;
 export const LABEL_LENGTH_MAX = 128;
-const DEPTH_MAX = 64;
 
 /** The header of a command, checked. Errors: unsupported_version, validation. */
 export function checkHeader(header: CommandHeader | undefined): CommandHeader {
@@ -48,27 +47,6 @@ export function checkLabels(labels: Readonly<Record<string, string>>): void {
 export function checkPageSize(pageSize: number): number {
   if (pageSize > 500) throw ForgeError.validation("page_size", `page_size ${pageSize} is too large: at most 500`);
   return pageSize === 0 ? 50 : pageSize;
-}
-
-/**
- * Text that could not be kept as it is: a lone surrogate has no UTF-8. Walks every text of a message.
- */
-export function checkText(value: unknown, path = "", depth = 0): void {
-  if (typeof value === "string") {
-    if (!value.isWellFormed()) throw ForgeError.validation(path, `${path} holds a lone surrogate, which is no text: send whole characters`);
-    return;
-  }
-  if (value === null || typeof value !== "object" || value instanceof Uint8Array) return;
-  if (depth > DEPTH_MAX) throw ForgeError.validation(path, `${path} is nested deeper than ${DEPTH_MAX} levels`);
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) checkText(item, `${path}[${index}]`, depth + 1);
-    return;
-  }
-  for (const [key, item] of Object.entries(value)) {
-    if (key.startsWith("$")) continue;
-    if (!key.isWellFormed()) throw ForgeError.validation(path, `${path} has a key with a lone surrogate`);
-    checkText(item, path === "" ? key : `${path}.${key}`, depth + 1);
-  }
 }
 
 /** NUL can't be kept in the columns that lists filter by. */

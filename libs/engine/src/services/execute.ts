@@ -1,11 +1,12 @@
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
-import type { Call } from "@forge/protocol";
+import { type Call, checkText } from "@forge/protocol";
 import type { CommandHeader } from "@forge/protocol/common";
 import type { Command, StreamKindName } from "../stream/aggregate.ts";
 import { requestDigest } from "../stream/digest.ts";
 import { deriveId } from "../stream/identity.ts";
+import type { CommandRequest, CommandResult } from "../stream/request.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
-import { checkHeader, checkText } from "./check.ts";
+import { checkHeader } from "./check.ts";
 
 /** A request message of a command. */
 type CommandMessage = Command & { readonly header?: CommandHeader };
@@ -31,11 +32,13 @@ export class Executor {
     readonly schema: I;
     readonly request: MessageShape<I> & CommandMessage;
     readonly response: O;
+    /** What must be so in the world for the command to be decided. One that is on record is answered whatever has changed since. */
+    readonly admit?: () => Promise<void>;
   }): Promise<MessageShape<O>> {
     const { call, kind, schema, request, response } = options;
     const header = checkHeader(request.header);
     checkText(request);
-    const result = await this.#engine.execute({
+    const command: CommandRequest = {
       namespace: call.namespace,
       principal: call.principal,
       kind,
@@ -49,7 +52,19 @@ export class Executor {
       causationId: header.causationId,
       proofs: [],
       resultSchema: response,
-    });
+    };
+    const result = (await this.#recordedUnlessAdmitted(command, options.admit)) ?? (await this.#engine.execute(command));
     return fromBinary(response, result.result);
+  }
+
+  async #recordedUnlessAdmitted(command: CommandRequest, admit: (() => Promise<void>) | undefined): Promise<CommandResult | undefined> {
+    try {
+      await admit?.();
+      return undefined;
+    } catch (refusal) {
+      const recorded = await this.#engine.recorded(command);
+      if (recorded === undefined) throw refusal;
+      return recorded;
+    }
   }
 }

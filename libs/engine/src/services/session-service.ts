@@ -75,8 +75,15 @@ export function createSessionService({ store, engine, executor, registry }: Sess
       checkNoNul(request.queue, "queue", 128);
       checkNoNul(request.agent?.model ?? "", "agent.model", 256);
       if (request.parent !== undefined) throw ForgeError.validation("parent", "parent is set by runs only: leave it out");
-      if (request.agent !== undefined && request.agent.model !== "") await checkServed(registry, call.namespace, request.queue, [`model:${request.agent.model}`]);
-      return executor.run({ call, kind: "session", schema: CreateSessionRequestSchema, request, response: CreateSessionResponseSchema });
+      const models = request.agent === undefined || request.agent.model === "" ? [] : [`model:${request.agent.model}`];
+      return executor.run({
+        call,
+        kind: "session",
+        schema: CreateSessionRequestSchema,
+        request,
+        response: CreateSessionResponseSchema,
+        admit: () => checkServed(registry, call.namespace, request.queue, models),
+      });
     },
     async startTurn(request, call) {
       return executor.run({ call, kind: "session", streamId: checkUuid(request.sessionId, "session_id"), schema: StartTurnRequestSchema, request, response: StartTurnResponseSchema });

@@ -1,7 +1,7 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Placement } from "@forge/core";
-import { type Api, type Call, ForgeError } from "@forge/protocol";
+import { type Api, type Call, checkText, ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import {
   CapabilityKind,
@@ -36,7 +36,6 @@ import { deltaDraft, type OutputOffsets } from "../tasks/output-offsets.ts";
 import { parseTaskId, proofOf, streamRef, taskId } from "../tasks/task-id.ts";
 import type { WorkerRegistry } from "../tasks/worker-registry.ts";
 import type { WorkerSession, WorkerSessions } from "../tasks/worker-sessions.ts";
-import { checkText } from "./check.ts";
 
 /** What WorkerService needs. */
 export interface WorkerServicePorts {

@@ -67,8 +67,15 @@ export function createWorkflowService({ store, executor, registry }: WorkflowSer
       checkNoNul(request.modelOverride, "model_override", 256);
       checkNoNul(request.definition.id, "definition.id", 128);
       checkNoNul(request.definition.version, "definition.version", 128);
-      await checkServed(registry, call.namespace, request.queue, required(request.definition, request.modelOverride));
-      return executor.run({ call, kind: "run", schema: StartRunRequestSchema, request, response: StartRunResponseSchema });
+      const capabilities = required(request.definition, request.modelOverride);
+      return executor.run({
+        call,
+        kind: "run",
+        schema: StartRunRequestSchema,
+        request,
+        response: StartRunResponseSchema,
+        admit: () => checkServed(registry, call.namespace, request.queue, capabilities),
+      });
     },
     async cancelRun(request, call) {
       return executor.run({ call, kind: "run", streamId: checkUuid(request.runId, "run_id"), schema: CancelRunRequestSchema, request, response: CancelRunResponseSchema });

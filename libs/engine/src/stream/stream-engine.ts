@@ -102,6 +102,14 @@ export class StreamEngine {
     return new Promise((resolve, reject) => this.#mailboxes.post(key, { type: "command", request: { ...request, resolve, reject } }));
   }
 
+  /** The effect of a command that is on record; undefined where it is not. Rejects where its id was used for another request. */
+  async recorded(request: CommandRequest): Promise<CommandResult | undefined> {
+    const [record] = await this.#options.store.findCommands(request.namespace, request.streamId, [request.commandId]);
+    if (record === undefined) return undefined;
+    if (!equalBytes(record.digest, request.digest)) throw reused(request);
+    return { seq: record.seq, resultType: record.resultType, result: record.result };
+  }
+
   /** Appends pieces of output; they have no effect on state. */
   appendDelta(request: DeltaRequest): Promise<undefined> {
     const key = streamKey(request.namespace, request.streamId);

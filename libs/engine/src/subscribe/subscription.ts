@@ -106,6 +106,7 @@ class Subscription implements Listener {
     for (const head of await this.#heads(cursors.map((cursor) => cursor.streamId))) missing.delete(head);
     const [absent] = missing;
     if (absent !== undefined) throw new ForgeError(ErrorCode.NOT_FOUND, `stream ${absent} does not exist`, { relatedIds: [absent] });
+    for (const cursor of cursors) if (this.#request.followChildren && cursor.kind === "run") await this.#addEarlierChildren(cursor.streamId, cursor.afterSeq);
     yield* this.#catchUp();
     yield await this.#caughtUp();
     if (!follow) return;
@@ -137,6 +138,22 @@ class Subscription implements Listener {
     this.#streams.set(streamId, followed);
     this.#behind.add(followed);
     this.#ports.hub.add(this.#request.namespace, streamId, this);
+  }
+
+  #addChild(stored: StoredEvent): void {
+    if (stored.kind !== STEP_STARTED) return;
+    const { payload } = fromBinary(EventSchema, stored.bytes);
+    if (payload.case === "stepStarted" && payload.value.sessionId !== "") this.#add("session", payload.value.sessionId, 0);
+  }
+
+  /** The sessions of steps that began before the cursor: whoever comes back may have heard of a step and of nothing in its session yet. */
+  async #addEarlierChildren(runId: string, throughSeq: number): Promise<void> {
+    for (let afterSeq = 0; afterSeq < throughSeq; ) {
+      const { events } = await this.#ports.store.readEvents(this.#request.namespace, runId, { afterSeq, throughSeq, limit: PAGE, deltas: false });
+      for (const stored of events) this.#addChild(stored);
+      if (events.length < PAGE) return;
+      afterSeq = (events.at(-1) as StoredEvent).seq;
+    }
   }
 
   async #heads(streamIds: readonly string[]): Promise<readonly string[]> {
@@ -196,10 +213,7 @@ class Subscription implements Listener {
   *#pass(followed: Followed, stored: StoredEvent): Generator<SubscribeEventsResponse> {
     followed.seq = stored.seq;
     followed.knownSeq = Math.max(followed.knownSeq, stored.seq);
-    if (this.#request.followChildren && stored.kind === STEP_STARTED) {
-      const { payload } = fromBinary(EventSchema, stored.bytes);
-      if (payload.case === "stepStarted" && payload.value.sessionId !== "") this.#add("session", payload.value.sessionId, 0);
-    }
+    if (this.#request.followChildren) this.#addChild(stored);
     if (this.#request.exclude.has(stored.kind)) return;
     followed.toldSeq = stored.seq;
     yield this.#request.binary ? encodedEvent(stored.bytes) : decodedEvent(stored.bytes);

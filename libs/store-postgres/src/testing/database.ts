@@ -20,7 +20,7 @@ export async function openTestDatabase(): Promise<TestDatabase> {
 }
 
 /** Every kind of server that can be tested here. */
-export function testDatabases(): readonly { readonly name: string; open(): Promise<TestDatabase> }[] {
+export function testDatabases(): readonly { readonly name: string; readonly open: () => Promise<TestDatabase> }[] {
   const url = process.env.DATABASE_URL;
   const embedded = { name: "embedded server", open: openEmbeddedDatabase };
   return url === undefined || url === "" ? [embedded] : [embedded, { name: "server of DATABASE_URL", open: async () => await openServerDatabase(url) }];

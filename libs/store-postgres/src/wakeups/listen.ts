@@ -13,11 +13,11 @@ interface Listener {
   readonly connection: PostgresConnection;
   /** The name whose own wake-ups are passed over. */
   readonly name: string;
-  onWakeups(wakeups: readonly Wakeup[]): void;
+  readonly onWakeups: (wakeups: readonly Wakeup[]) => void;
   /** Listening for the first time. */
-  onListening(): void;
+  readonly onListening: () => void;
   /** Listening again: what was sent in between is lost. */
-  onReconnect(): void;
+  readonly onReconnect: () => void;
 }
 
 /** Listens on a connection of its own until the signal aborts; a lost one is replaced, with a pause that grows. */

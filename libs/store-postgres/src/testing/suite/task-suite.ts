@@ -136,12 +136,7 @@ export function describeTasks(suite: Suite): void {
         await mustAppend(store, anAppend({ namespace, streamId: target, expectedSeq: seq++, requires: [proof], settles: [proof] }));
       };
       const first = await take();
-      expect(first.map(({ streamId, key }) => [streamId, key]).toSorted()).toEqual(
-        [
-          [a, "1"],
-          [b, "9"],
-        ].toSorted(),
-      );
+      expect(first.map(({ streamId, key }) => `${streamId} ${key}`).toSorted()).toEqual([`${a} 1`, `${b} 9`].toSorted());
       // The first is leased, not yet delivered: the second stays.
       expect(await take(other)).toEqual([]);
       await deliver(first.find(({ key }) => key === "1"));

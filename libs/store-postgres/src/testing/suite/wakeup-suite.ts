@@ -88,7 +88,7 @@ export function describeWakeups(suite: Suite): void {
         store.wake([wakeup]);
         // They arrive in order, so the others have been passed over by then.
         await expect.poll(() => heard.at(-1), POLL).toEqual(wakeup);
-        expect(heard.filter(({ namespace }) => !String(namespace).startsWith("test-"))).toEqual([]);
+        expect(heard.filter(({ namespace }) => !namespace.startsWith("test-"))).toEqual([]);
       });
     });
   });

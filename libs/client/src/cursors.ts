@@ -1,0 +1,53 @@
+import type { StreamRef } from "@forge/protocol/common";
+import type { Event, Position } from "@forge/protocol/event";
+
+type Stream = Pick<StreamRef, "kind" | "id">;
+
+interface Cursor {
+  readonly stream: Stream;
+  readonly afterSeq: bigint;
+}
+
+/** How far a reader has come in each stream that it follows, children that it met on the way included. */
+export class Cursors {
+  readonly #cursors = new Map<string, Cursor>();
+  readonly #followsChildren: boolean;
+  /** Children of which nothing has come yet: the parent, and the event there that names the child. */
+  readonly #unseen = new Map<string, { readonly parentId: string; readonly seq: bigint }>();
+
+  constructor(options: { readonly streams: readonly { readonly stream: Stream; readonly afterSeq?: number }[]; readonly followChildren?: boolean }) {
+    for (const { stream, afterSeq } of options.streams) this.#cursors.set(stream.id, { stream, afterSeq: BigInt(afterSeq ?? 0) });
+    this.#followsChildren = options.followChildren ?? false;
+  }
+
+  /** Moves past an event; false where it was passed before. */
+  isNew({ stream, seq, payload }: Event): boolean {
+    if (stream === undefined || !this.#move(stream, seq)) return false;
+    if (this.#followsChildren && payload.case === "stepStarted" && payload.value.sessionId !== "" && !this.#cursors.has(payload.value.sessionId)) {
+      this.#unseen.set(payload.value.sessionId, { parentId: stream.id, seq });
+    }
+    return true;
+  }
+
+  moveTo({ stream, seq }: Position): void {
+    if (stream !== undefined) this.#move(stream, seq);
+  }
+
+  /**
+   * What to ask for in a new subscription. A child that has come is asked for by itself. One that has not may not be there yet, which would be an error: the
+   * event that names it is asked for once more instead.
+   */
+  toAsk(): Cursor[] {
+    return [...this.#cursors.values()].map(({ stream, afterSeq }) => {
+      const named = [...this.#unseen.values()].filter(({ parentId }) => parentId === stream.id).map(({ seq }) => seq - 1n);
+      return { stream, afterSeq: named.reduce((least, seq) => (seq < least ? seq : least), afterSeq) };
+    });
+  }
+
+  #move(stream: Stream, seq: bigint): boolean {
+    if (seq <= (this.#cursors.get(stream.id)?.afterSeq ?? 0n)) return false;
+    this.#cursors.set(stream.id, { stream, afterSeq: seq });
+    this.#unseen.delete(stream.id);
+    return true;
+  }
+}

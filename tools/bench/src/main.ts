@@ -1,0 +1,91 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { createPostgresStore } from "@forge/store-postgres";
+import { IN_FLIGHT } from "./append/contents.ts";
+import { openDatabase } from "./database.ts";
+import { describeMachine } from "./machine.ts";
+import { measureAppends } from "./measurements/appends.ts";
+import { measureColdStart } from "./measurements/cold-start.ts";
+import { measureSequential } from "./measurements/sequential.ts";
+import { measureSteps } from "./measurements/steps.ts";
+import { measureThroughput } from "./measurements/throughput.ts";
+import { formatShortfalls, formatText } from "./report/format.ts";
+import { measuredMarkdown, replaceMeasured } from "./report/page.ts";
+import type { Section } from "./report/row.ts";
+import { FULL, QUICK, type Scale } from "./scale.ts";
+import { startFleet } from "./server/fleet.ts";
+
+// Measures what docs/reference/performance.md shows. `--quick` takes two minutes at most and leaves the page alone, `--json` prints one JSON object,
+// `--only appends,turns` measures some sections, and leaves the page alone as well.
+
+const PAGE = fileURLToPath(new URL("../../../docs/reference/performance.md", import.meta.url));
+
+const { values: options } = parseArgs({ options: { quick: { type: "boolean" }, json: { type: "boolean" }, only: { type: "string" } } });
+const scale: Scale = options.quick === true ? QUICK : FULL;
+const only = options.only?.split(",");
+
+type Name = "appends" | "turns" | "steps" | "throughput" | "start";
+const NAMES: readonly Name[] = ["appends", "turns", "steps", "throughput", "start"];
+for (const name of only ?? []) if (!NAMES.some((known) => known === name)) throw new Error(`--only takes ${NAMES.join(", ")}, separated by commas, and not "${name}"`);
+
+const wanted = (name: Name): boolean => only === undefined || only.includes(name);
+const progress = (text: string): void => console.error(text);
+
+async function measureDatabase(): Promise<{ readonly sections: readonly Section[]; readonly machine: Awaited<ReturnType<typeof describeMachine>> }> {
+  const sections: Section[] = [];
+  await using cleanup = new AsyncDisposableStack();
+  const { connection, pool, serverVersion, close } = await openDatabase(IN_FLIGHT);
+  cleanup.defer(close);
+  const machine = await describeMachine(serverVersion);
+  if (wanted("appends")) {
+    progress("appends under load");
+    const store = await createPostgresStore(connection);
+    try {
+      sections.push(await measureAppends(pool, store, scale));
+    } finally {
+      await store.close();
+    }
+  }
+  return { sections, machine };
+}
+
+/** On a database of their own, whose connections the append's baseline does not take. */
+async function measureServices(): Promise<readonly Section[]> {
+  const sections: Section[] = [];
+  await using cleanup = new AsyncDisposableStack();
+  const { connection, pool, close } = await openDatabase(2);
+  cleanup.defer(close);
+  const inside = await startFleet(connection, "inside");
+  cleanup.defer(() => inside.close());
+  if (wanted("turns")) {
+    progress("one at a time");
+    await using other = new AsyncDisposableStack();
+    // Two control planes on one database would share the work: this one has a database of its own.
+    const apartDatabase = await openDatabase(2);
+    other.defer(() => apartDatabase.close());
+    const apart = await startFleet(apartDatabase.connection, "apart");
+    other.defer(() => apart.close());
+    sections.push(await measureSequential({ inside: { fleet: inside, pool }, apart: { fleet: apart, pool: apartDatabase.pool } }, scale));
+  }
+  if (wanted("steps")) {
+    progress("appends of a step");
+    sections.push(await measureSteps(pool, inside, scale));
+  }
+  if (wanted("throughput")) {
+    progress("throughput");
+    sections.push(await measureThroughput(pool, inside, scale));
+  }
+  return sections;
+}
+
+const { sections, machine } = await measureDatabase();
+const all = [...sections];
+if (wanted("turns") || wanted("steps") || wanted("throughput")) all.push(...(await measureServices()));
+if (wanted("start")) {
+  progress("cold start");
+  all.push(await measureColdStart(scale));
+}
+if (options.json === true) console.log(JSON.stringify({ machine, sections: all }));
+else console.log(`${formatText(all)}\n${formatShortfalls(all)}`);
+if (options.quick !== true && only === undefined) await writeFile(PAGE, replaceMeasured(await readFile(PAGE, "utf8"), measuredMarkdown(machine, all)));
