@@ -129,7 +129,7 @@ describe("a filter", () => {
         if (kind.case === "position") positions.push(Number(kind.value.seq));
       }
     })().catch(() => undefined);
-    const turnId = await startTurn(client, live, "count to 30");
+    const turnId = await startTurn(client, live, "count to 8");
     const deltas = (await turnEnded(client, live, turnId)).filter((event) => event.kind === "turn.output_delta").map((event) => Number(event.seq));
     await until("the position of the last delta is told", () => (positions.at(-1) ?? 0) >= (deltas.at(-1) as number) || positions.some((seq) => seq >= (deltas[0] as number)));
     abort.abort();

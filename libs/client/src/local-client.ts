@@ -72,7 +72,11 @@ function streaming(handler: Streaming, admit: Admit) {
   return async function* (init: object, options?: CallOptions): AsyncGenerator {
     const [request, call] = admit(init, options);
     try {
-      yield* handler(request, call);
+      for await (const message of handler(request, call)) {
+        yield message;
+        // It may have been given up while its reader was busy.
+        if (call.signal.aborted) break;
+      }
     } catch (error) {
       throw toForgeError(error, call.signal);
     }

@@ -40,6 +40,10 @@ export class Mailboxes<Message> {
     return this.#queues.get(key)?.length ?? 0;
   }
 
+  get isBusy(): boolean {
+    return this.#queues.size > 0;
+  }
+
   /** Resolves once no mailbox has anything left. */
   whenIdle(): Promise<void> {
     if (this.#queues.size === 0) return Promise.resolve();

@@ -7,7 +7,9 @@ async function joined(owner: string, slots: number, routes = ["q tool:echo"]) {
   const placement = new Placement<string>();
   placement.add(owner, "default", routes);
   // The first poll of a worker asks the store, since work may have waited for it.
-  expect(await placement.poll(owner, slots, 0, never)).toEqual({ tasks: [], backlog: true });
+  expect(await placement.poll(owner, slots, 0, never)).toEqual({ tasks: [], wanted: slots, ended: false });
+  // The store had nothing; this poll offers the slots, and waits.
+  void placement.poll(owner, slots, 60_000, never);
   return placement;
 }
 
@@ -41,30 +43,64 @@ describe("Placement", () => {
     const placement = await joined("w", 1);
     const forTask = placement.poll("w", 1, 60_000, never);
     placement.deliver(placement.reserve("default", "q tool:echo") as { owner: string }, "one");
-    expect((await forTask).tasks).toEqual(["one"]);
+    expect(await forTask).toEqual({ tasks: ["one"], wanted: 0, ended: false });
     const forBacklog = placement.poll("w", 1, 60_000, never);
     placement.touch("default", "q tool:echo");
-    expect(await forBacklog).toEqual({ tasks: [], backlog: true });
+    expect(await forBacklog).toEqual({ tasks: [], wanted: 1, ended: false });
   });
 
-  it("answers a poll that is taken over, aborted, or of a worker that left", async () => {
+  it("says that a poll has ended which was taken over, aborted, or whose worker drains or left", async () => {
     const placement = await joined("w", 1);
-    const abort = new AbortController();
+    const ended = { tasks: [], wanted: 0, ended: true };
     const taken = placement.poll("w", 1, 60_000, never);
+    const abort = new AbortController();
     const aborted = placement.poll("w", 1, 60_000, abort.signal);
-    expect((await taken).tasks).toEqual([]);
+    expect(await taken).toEqual(ended);
     abort.abort();
-    expect((await aborted).tasks).toEqual([]);
-    const left = placement.poll("w", 1, 60_000, never);
+    expect(await aborted).toEqual(ended);
+    const drained = placement.poll("w", 1, 60_000, never);
+    placement.drain("w");
+    expect(await drained).toEqual(ended);
+    expect(await placement.poll("w", 1, 60_000, never)).toEqual(ended);
     placement.remove("w");
-    expect((await left).tasks).toEqual([]);
-    expect(await placement.poll("w", 1, 60_000, never)).toEqual({ tasks: [], backlog: false });
+    expect(await placement.poll("w", 1, 60_000, never)).toEqual(ended);
+  });
+
+  it("counts what is reserved and what was not fetched yet against the next offer", async () => {
+    const placement = await joined("w", 2);
+    const first = placement.reserve("default", "q tool:echo") as { owner: string };
+    const again = placement.poll("w", 2, 60_000, never);
+    const second = placement.reserve("default", "q tool:echo") as { owner: string };
+    expect(placement.reserve("default", "q tool:echo")).toBeUndefined();
+    placement.deliver(first, "one");
+    placement.deliver(second, "two");
+    expect(placement.reserve("default", "q tool:echo")).toBeUndefined();
+    expect((await again).tasks).toEqual(["one", "two"]);
+  });
+
+  it("places nothing with a worker whose poll was aborted", async () => {
+    const placement = await joined("w", 2);
+    const abort = new AbortController();
+    const poll = placement.poll("w", 2, 60_000, abort.signal);
+    abort.abort();
+    await poll;
+    expect(placement.reserve("default", "q tool:echo")).toBeUndefined();
+  });
+
+  it("gives back what was not fetched, and names nothing as a draining worker's", async () => {
+    const placement = await joined("w", 2);
+    for (const task of ["one", "two"]) placement.deliver(placement.reserve("default", "q tool:echo") as { owner: string }, task);
+    expect(placement.withdraw((task) => task === "one")).toEqual(["one"]);
+    expect(placement.undelivered("w")).toEqual(["two"]);
+    placement.drain("w");
+    expect(placement.undelivered("w")).toEqual([]);
   });
 
   it("prefers the worker with most free slots", async () => {
     const placement = await joined("small", 1);
     placement.add("large", "default", ["q tool:echo"]);
     await placement.poll("large", 5, 0, never);
+    void placement.poll("large", 5, 60_000, never);
     expect(placement.reserve("default", "q tool:echo")).toEqual({ owner: "large" });
   });
 });

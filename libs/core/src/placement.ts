@@ -1,15 +1,24 @@
+interface Poll {
+  /** Ends the wait; `superseded` where another poll of the same worker took its place. */
+  readonly wake: (superseded: boolean) => void;
+}
+
 interface Seat<Task> {
   readonly owner: string;
   readonly scope: string;
   readonly routes: ReadonlySet<string>;
-  /** Free slots that its last poll offered and that nothing has taken since. */
-  credit: number;
+  /** Slots that its last poll offered and that no task has been fetched for since. */
+  offered: number;
+  /** Slots taken for tasks that are about to be stored. */
+  reserved: number;
   /** Tasks that are its own already and wait for its next poll. */
   buffer: Task[];
   /** Something unplaced may wait for it in the store. */
   backlog: boolean;
   draining: boolean;
-  notify: (() => void) | undefined;
+  poll: Poll | undefined;
+  /** Without a poll after this time, in milliseconds of the monotonic clock, its offer holds no longer: the worker may be gone. */
+  lapsesAtMs: number;
 }
 
 /** A slot that was taken for a task about to be stored. */
@@ -20,9 +29,14 @@ export interface Reservation {
 /** What a poll found. */
 export interface PollResult<Task> {
   readonly tasks: readonly Task[];
-  /** True where the store should be asked for tasks that could not be placed. */
-  readonly backlog: boolean;
+  /** How many tasks the store should be asked for, because some that could not be placed may wait there; 0: none. */
+  readonly wanted: number;
+  /** True where waiting longer is of no use: the worker drains or has left, or another poll of it took over. */
+  readonly ended: boolean;
 }
+
+/** Between two polls of a live worker lies one answer on its way and one request back. */
+const OFFER_MS = 2_000;
 
 /**
  * Which worker has room for what, on this replica. A task is born in the hands of a worker with a free slot, so that dispatching it costs no second
@@ -34,7 +48,18 @@ export class Placement<Task> {
 
   add(owner: string, scope: string, routes: readonly string[]): void {
     this.remove(owner);
-    const seat: Seat<Task> = { owner, scope, routes: new Set(routes), credit: 0, buffer: [], backlog: true, draining: false, notify: undefined };
+    const seat: Seat<Task> = {
+      owner,
+      scope,
+      routes: new Set(routes),
+      offered: 0,
+      reserved: 0,
+      buffer: [],
+      backlog: true,
+      draining: false,
+      poll: undefined,
+      lapsesAtMs: 0,
+    };
     this.#seats.set(owner, seat);
     for (const route of seat.routes) {
       const key = routeKey(scope, route);
@@ -48,6 +73,10 @@ export class Placement<Task> {
     return this.#seats.has(owner);
   }
 
+  owners(): readonly string[] {
+    return [...this.#seats.keys()];
+  }
+
   remove(owner: string): void {
     const seat = this.#seats.get(owner);
     if (seat === undefined) return;
@@ -58,7 +87,7 @@ export class Placement<Task> {
       seats?.delete(seat);
       if (seats?.size === 0) this.#byRoute.delete(key);
     }
-    seat.notify?.();
+    seat.poll?.wake(false);
   }
 
   /** No new tasks for this worker. */
@@ -66,18 +95,21 @@ export class Placement<Task> {
     const seat = this.#seats.get(owner);
     if (seat === undefined) return;
     seat.draining = true;
-    seat.credit = 0;
-    seat.notify?.();
+    seat.poll?.wake(false);
   }
 
   /** Takes a free slot, from the worker that has most; undefined where none has one: then `touch` after the task is stored. */
   reserve(scope: string, route: string): Reservation | undefined {
     let best: Seat<Task> | undefined;
+    let most = 0;
     for (const seat of this.#byRoute.get(routeKey(scope, route)) ?? []) {
-      if (seat.credit > (best?.credit ?? 0)) best = seat;
+      const free = freeSlots(seat);
+      if (free <= most) continue;
+      best = seat;
+      most = free;
     }
     if (best === undefined) return undefined;
-    best.credit--;
+    best.reserved++;
     return { owner: best.owner };
   }
 
@@ -85,19 +117,32 @@ export class Placement<Task> {
   deliver(reservation: Reservation, task: Task): void {
     const seat = this.#seats.get(reservation.owner);
     if (seat === undefined) return;
+    seat.reserved = Math.max(0, seat.reserved - 1);
     seat.buffer.push(task);
-    seat.notify?.();
+    seat.poll?.wake(false);
   }
 
   /** The task was not stored. */
   release(reservation: Reservation): void {
     const seat = this.#seats.get(reservation.owner);
-    if (seat !== undefined && !seat.draining) seat.credit++;
+    if (seat !== undefined) seat.reserved = Math.max(0, seat.reserved - 1);
   }
 
-  /** Tasks that belong to the owner and that it has not fetched yet. */
+  /** Tasks that belong to the owner and that it will still fetch. */
   undelivered(owner: string): readonly Task[] {
-    return this.#seats.get(owner)?.buffer ?? [];
+    const seat = this.#seats.get(owner);
+    return seat === undefined || seat.draining ? [] : seat.buffer;
+  }
+
+  /** Takes back tasks that were not fetched yet; they are still the owners' in the store. */
+  withdraw(matches: (task: Task) => boolean): readonly Task[] {
+    const taken: Task[] = [];
+    for (const seat of this.#seats.values()) {
+      if (!seat.buffer.some(matches)) continue;
+      taken.push(...seat.buffer.filter(matches));
+      seat.buffer = seat.buffer.filter((task) => !matches(task));
+    }
+    return taken;
   }
 
   /** A task of the route waits in the store; undefined: of any route of any scope. */
@@ -105,48 +150,65 @@ export class Placement<Task> {
     const seats = scope === undefined || route === undefined ? this.#seats.values() : (this.#byRoute.get(routeKey(scope, route)) ?? []);
     for (const seat of seats) {
       seat.backlog = true;
-      seat.notify?.();
+      seat.poll?.wake(false);
     }
   }
 
-  /** Offers free slots and waits until there is something for them, the time has passed, or the signal aborts. Unknown owners get nothing at once. */
+  /** There may be more for this worker in the store. */
+  touchOwner(owner: string): void {
+    const seat = this.#seats.get(owner);
+    if (seat === undefined) return;
+    seat.backlog = true;
+    seat.poll?.wake(false);
+  }
+
+  /** Offers free slots and waits until there is something for them, the time has passed, or the signal aborts. */
   async poll(owner: string, slots: number, waitMs: number, signal: AbortSignal): Promise<PollResult<Task>> {
     const seat = this.#seats.get(owner);
-    if (seat === undefined) return { tasks: [], backlog: false };
-    seat.credit = seat.draining ? 0 : Math.max(0, slots - seat.buffer.length);
-    if (seat.buffer.length === 0 && !seat.backlog && waitMs > 0 && !signal.aborted && !seat.draining) await this.#wait(seat, waitMs, signal);
+    if (seat === undefined) return { tasks: [], wanted: 0, ended: true };
+    seat.offered = slots;
+    let superseded = false;
+    if (seat.buffer.length === 0 && !seat.backlog && waitMs > 0 && !signal.aborted && !seat.draining) superseded = await this.#wait(seat, waitMs, signal);
+    if (superseded || seat.draining || this.#seats.get(owner) !== seat) return { tasks: [], wanted: 0, ended: true };
+    if (signal.aborted) {
+      // Nobody listens any more: what is in the buffer stays for the next poll, and nothing more is placed here.
+      seat.offered = 0;
+      return { tasks: [], wanted: 0, ended: true };
+    }
     const tasks = seat.buffer.splice(0, slots);
-    const backlog = seat.backlog && seat.credit > 0;
-    if (backlog) seat.backlog = false;
-    return { tasks, backlog };
+    seat.offered -= tasks.length;
+    seat.lapsesAtMs = performance.now() + OFFER_MS;
+    const wanted = seat.backlog ? Math.max(0, seat.offered - seat.reserved) : 0;
+    if (wanted > 0) {
+      seat.backlog = false;
+      // They are the store's to fill; what it does not fill is offered again by the next poll.
+      seat.offered -= wanted;
+    }
+    return { tasks, wanted, ended: false };
   }
 
-  /** Slots that a poll took from the store itself. */
-  spend(owner: string, slots: number): void {
-    const seat = this.#seats.get(owner);
-    if (seat !== undefined) seat.credit = Math.max(0, seat.credit - slots);
-  }
-
-  /** Free slots of the owner. */
-  credit(owner: string): number {
-    return this.#seats.get(owner)?.credit ?? 0;
-  }
-
-  #wait(seat: Seat<Task>, waitMs: number, signal: AbortSignal): Promise<void> {
+  #wait(seat: Seat<Task>, waitMs: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
-      const done = () => {
+      const wake = (superseded: boolean) => {
         clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        seat.notify = undefined;
-        resolve();
+        signal.removeEventListener("abort", stop);
+        if (seat.poll === poll) seat.poll = undefined;
+        resolve(superseded);
       };
-      const timer = setTimeout(done, waitMs);
-      signal.addEventListener("abort", done, { once: true });
-      // A second poll of the same worker takes over from the first, which answers with nothing.
-      seat.notify?.();
-      seat.notify = done;
+      const stop = () => wake(false);
+      const poll: Poll = { wake };
+      const timer = setTimeout(stop, waitMs);
+      signal.addEventListener("abort", stop, { once: true });
+      const earlier = seat.poll;
+      seat.poll = poll;
+      earlier?.wake(true);
     });
   }
+}
+
+function freeSlots<Task>(seat: Seat<Task>): number {
+  if (seat.draining || (seat.poll === undefined && performance.now() > seat.lapsesAtMs)) return 0;
+  return seat.offered - seat.buffer.length - seat.reserved;
 }
 
 function routeKey(scope: string, route: string): string {

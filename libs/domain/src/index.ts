@@ -1,6 +1,5 @@
 // The contract of every aggregate.
 export type { Accepted, Context, Decider, Decision, EventDraft, Listing, Rejected } from "./decider.ts";
-export { createdStreamId } from "./stream-id.ts";
 export type { OutstandingTask, TaskCommand, TaskLost, TaskReportedLate, TaskSettled, TaskStarted, TimerFired, TimerTask, WorkTask } from "./task.ts";
 
 // The aggregates.

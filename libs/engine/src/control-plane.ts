@@ -64,6 +64,8 @@ export interface ControlPlane {
 
 const SLOW_POLL_MS = 5_000;
 const REGISTRY_MS = 3_000;
+/** After a start, workers that were there before have joined again by then, or will not come. */
+const FIRST_WORKER_MS = 3_000;
 const EXPIRE_MAX = 500;
 
 /** Starts the engine on a store: one replica of the control plane. */
@@ -73,6 +75,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const heartbeatMs = options.heartbeatMs ?? leaseTtlMs / 5;
   const dispatches = options.dispatches ?? true;
   const replica = `replica:${newId(Date.now())}`;
+  const startedAtMs = Date.now();
   const stop = new AbortController();
   const placement = new Placement<StoredTask>();
   const hub = new Hub();
@@ -90,6 +93,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       const stored = await store.getArtifact(namespace, sha256);
       return stored === undefined ? undefined : new TextDecoder().decode(stored.content);
     },
+    knowTools: (namespace) => registry.know(namespace),
     toolsOf: (namespace, queue) => registry.toolsOf(namespace, queue),
     onAppended,
     onBug: onProblem,
@@ -110,8 +114,10 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     if (appended.timerDueAtMs !== undefined) timers.expect(appended.timerDueAtMs);
     if (appended.laterRoutes.length > 0) for (const later of appended.laterRoutes) touchLater(namespace, later.route, later.dueAtMs);
     if (appended.cancelled.length > 0) {
-      for (const key of appended.cancelled) sessions.cancel(taskId({ streamKind: kind, streamId, key }));
-      guard("cancellations", lost.settleCancelled(streamId));
+      const keys = new Set(appended.cancelled);
+      for (const key of keys) sessions.cancel(taskId({ streamKind: kind, streamId, key }));
+      const unfetched = placement.withdraw((task) => task.namespace === namespace && task.streamId === streamId && keys.has(task.key));
+      guard("cancellations", Promise.all([lost.cancelled(unfetched), lost.settleCancelled(streamId)]));
     }
     const pruneThroughSeq = firstTurnStart(events);
     if (pruneThroughSeq > 1) guard("pruning", store.pruneDeltas(namespace, streamId, pruneThroughSeq - 1));
@@ -148,8 +154,37 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     }
     if (!dispatches) return;
     placement.touch();
-    outbox.accept((await store.leaseInternal({ kind: "command", owner: replica, ttlMs: leaseTtlMs, limit: EXPIRE_MAX })).tasks);
+    await workersAreBack();
+    await deliverCommands();
     await lost.settleCancelled();
+  }
+
+  /** A turn's tools are those that are served when it starts, so that what waited from before a start waits until its workers are back as well. */
+  async function workersAreBack(): Promise<void> {
+    await Promise.race([registry.firstWorker, pause(startedAtMs + FIRST_WORKER_MS - Date.now(), stop.signal)]);
+  }
+
+  /** Commands that nobody holds: one of each source at a time, until none is left. */
+  async function deliverCommands(): Promise<void> {
+    while (!stop.signal.aborted) {
+      const { tasks } = await store.leaseInternal({ kind: "command", owner: replica, ttlMs: leaseTtlMs, limit: EXPIRE_MAX });
+      if (tasks.length === 0) return;
+      outbox.resume(tasks);
+      await outbox.whenIdle();
+    }
+  }
+
+  /** Workers that left, or drain, on another replica get nothing placed here any more. */
+  async function refreshWorkers(): Promise<void> {
+    await registry.refreshAll();
+    const live = registry.sessions();
+    for (const owner of placement.owners()) {
+      const draining = live.get(owner);
+      if (draining === true) placement.drain(owner);
+      if (draining !== undefined || !sessions.isOlderThan(owner, REGISTRY_MS)) continue;
+      placement.remove(owner);
+      sessions.remove(owner);
+    }
   }
 
   async function expire(): Promise<void> {
@@ -163,7 +198,8 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     await lost.lost([...(released?.started ?? []), ...expired.started]);
     const routes = [...(released?.routes ?? []), ...expired.routes];
     for (const { namespace, route } of routes) placement.touch(namespace, route);
-    if (routes.some(({ route }) => route === "command")) outbox.accept((await store.leaseInternal({ kind: "command", owner: replica, ttlMs: leaseTtlMs, limit: EXPIRE_MAX })).tasks);
+    store.wake(routes.map(({ namespace, route }) => ({ namespace, streamId: "", seq: 0, routes: [route] })));
+    if (routes.some(({ route }) => route === "command")) await deliverCommands();
     if (dead.length > 0) await registry.refreshAll();
   }
 
@@ -188,11 +224,11 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     stop.signal,
   );
   every(SLOW_POLL_MS, "slow poll", lookEverywhere);
-  every(REGISTRY_MS, "worker registry", () => registry.refreshAll());
+  every(REGISTRY_MS, "worker registry", refreshWorkers);
   if (dispatches) {
     every(leaseTtlMs / 3, "leases", expire);
-    background.push(timers.run(stop.signal));
-    background.push(repair.all(stop.signal).then(() => undefined, (error: unknown) => onProblem(error, "recovery")));
+    background.push(workersAreBack().then(() => timers.run(stop.signal)));
+    background.push(repair.all(stop.signal, (error) => onProblem(error, "recovery")).then(() => undefined, (error: unknown) => onProblem(error, "recovery")));
   }
 
   const ports = { store, engine, executor, registry };
@@ -210,13 +246,16 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     approval: createApprovalService(ports),
     artifact: createArtifactService(ports),
     worker: createWorkerService({ store, engine, placement, sessions, registry, offsets: new OutputOffsets(), lost, leaseTtlMs, heartbeatMs }),
-    repair: () => repair.all(stop.signal),
+    repair: () => repair.all(stop.signal, (error) => onProblem(error, "repair")),
     compareTasks: (namespace, streamId, kind) => repair.compare(namespace, streamId, kind),
     close: async () => {
       stop.abort();
       await Promise.all(background);
-      await outbox.whenIdle();
-      await engine.whenIdle();
+      // The end of a command may put another into the outbox, and the other way round.
+      while (outbox.isBusy || engine.isBusy) {
+        await outbox.whenIdle();
+        await engine.whenIdle();
+      }
     },
   };
 }

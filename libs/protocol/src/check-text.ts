@@ -1,5 +1,7 @@
+import type { ArtifactRef } from "./gen/forge/common/v1/common_pb.ts";
 import { ForgeError } from "./forge-error.ts";
 
+const HASH = /^[0-9a-f]{64}$/;
 const DEPTH_MAX = 64;
 
 /**
@@ -16,6 +18,9 @@ export function checkText(value: unknown, path = "", depth = 0): void {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) checkText(item, `${path}[${index}]`, depth + 1);
     return;
+  }
+  if ("$typeName" in value && value.$typeName === "forge.common.v1.ArtifactRef" && !HASH.test((value as ArtifactRef).sha256)) {
+    throw ForgeError.validation(`${path}.sha256`, `${path}.sha256 must be 64 lower-case hexadecimal digits`);
   }
   for (const [key, item] of Object.entries(value)) {
     // What the library adds to every message; any other name with a dollar sign is a key of a map.

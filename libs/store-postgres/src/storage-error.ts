@@ -7,10 +7,10 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && "severity" in (error as Error) ? code : undefined;
 }
 
-/** The given data was refused: class 22 (data exception) or 23 (integrity constraint violation). */
+/** The given data was refused: class 22 (data exception), 23 (integrity constraint violation) or 54 (a limit of the server, such as an index row's size). */
 export function isDataError(error: unknown): boolean {
   const state = sqlState(error);
-  return state !== undefined && (state.startsWith("22") || state.startsWith("23"));
+  return state !== undefined && (/^(22|23|54)/.test(state));
 }
 
 /** The statement was rolled back because of others, and may simply be run again: a serialization failure or a deadlock. */

@@ -13,28 +13,35 @@ interface WorkerRow {
   readonly draining: boolean;
 }
 
-/** A worker that comes back under its name replaces its earlier sessions. */
-export async function saveWorker(database: Database, worker: StoredWorker, ttlMs: number): Promise<{ replaced: readonly string[] }> {
-  const rows = await database.run<{ session_id: string }>(
+/** A worker that comes back under its name replaces its earlier sessions; the name of another principal's live worker it may not take. */
+export async function saveWorker(database: Database, worker: StoredWorker, ttlMs: number): Promise<{ replaced: readonly string[] } | undefined> {
+  const rows = await database.run<{ session_id: string | null; taken: boolean }>(
     "forge_save_worker",
     sql`
-    with replaced as (
+    with taken as materialized (
+      select exists (
+        select from forge.worker w where w.ns = ${worker.namespace} and w.name = ${worker.name} and w.principal <> ${worker.principal} and w.alive_until > now()
+      ) as yes
+    ),
+    replaced as (
       delete from forge.worker where session_id in (
         select w.session_id from forge.worker w
-        where w.ns = ${worker.namespace} and w.name = ${worker.name} and w.session_id <> ${worker.sessionId} order by w.session_id for update
+        where w.ns = ${worker.namespace} and w.name = ${worker.name} and w.session_id <> ${worker.sessionId} and not (select yes from taken) order by w.session_id for update
       ) returning session_id
     ),
     saved as (
       insert into forge.worker (session_id, ns, name, principal, queues, capabilities, slots, draining, alive_until)
-      values (${worker.sessionId}, ${worker.namespace}, ${worker.name}, ${worker.principal}, ${[...worker.queues]}::text[], ${[...worker.capabilities]}::bytea[],
-        ${worker.slots}::int, ${worker.draining}::bool, now() + ${ttlMs}::float8 * interval '1 millisecond')
+      select ${worker.sessionId}, ${worker.namespace}, ${worker.name}, ${worker.principal}, ${[...worker.queues]}::text[], ${[...worker.capabilities]}::bytea[],
+        ${worker.slots}::int, ${worker.draining}::bool, now() + ${ttlMs}::float8 * interval '1 millisecond'
+      from taken where not taken.yes
       on conflict (session_id) do update set
         ns = excluded.ns, name = excluded.name, principal = excluded.principal, queues = excluded.queues, capabilities = excluded.capabilities,
         slots = excluded.slots, draining = excluded.draining, alive_until = excluded.alive_until
     )
-    select session_id from replaced`,
+    select replaced.session_id, taken.yes as taken from taken left join replaced on true`,
   );
-  return { replaced: rows.map((row) => row.session_id) };
+  if (rows[0]?.taken === true) return undefined;
+  return { replaced: rows.flatMap((row) => row.session_id ?? []) };
 }
 
 export async function liveWorkers(database: Database, namespace: string): Promise<readonly StoredWorker[]> {

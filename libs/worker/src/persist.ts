@@ -21,6 +21,7 @@ export async function persist<T>(call: () => Promise<T>, signal?: AbortSignal): 
 /** Whether the same call may succeed later. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof ForgeError)) return false;
-  const { code, reason } = error;
-  return code === ErrorCode.STORAGE_ERROR || code === ErrorCode.WORKER_LOST || code === ErrorCode.RESOURCE_EXHAUSTED || reason === "WORKER_SESSION";
+  const { code, reason, detail } = error;
+  const isQuota = code === ErrorCode.RESOURCE_EXHAUSTED && detail.retryable;
+  return code === ErrorCode.STORAGE_ERROR || code === ErrorCode.WORKER_LOST || isQuota || reason === "WORKER_SESSION";
 }

@@ -2,11 +2,11 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
-import { type LeasedTask, type Settlement, SettlementSchema, type Task, TaskCancelledSchema, TaskFailureSchema, type TaskLease, TaskLeaseSchema, TaskSchema } from "@forge/protocol/worker";
+import { type LeasedTask, SettlementSchema, type Task, TaskCancelledSchema, TaskFailureSchema, type TaskLease, TaskLeaseSchema, TaskSchema } from "@forge/protocol/worker";
 import type { Outcome, TaskContext, TaskHandler } from "./handler.ts";
 import { Output } from "./output.ts";
 import { Payloads } from "./payloads.ts";
-import type { Submissions } from "./submissions.ts";
+import { isOfContent, type Submissions } from "./submissions.ts";
 import { persist } from "./persist.ts";
 import type { ControlPlanePort } from "./port.ts";
 
@@ -59,7 +59,17 @@ export class RunningTask {
       output.end();
     }
     if (outcome === undefined || this.#lost) return;
-    await this.#submissions.settle(create(SettlementSchema, { lease: this.lease, outcome }) as Settlement);
+    try {
+      await this.#settle(outcome);
+    } catch (error) {
+      if (!isOfContent(error)) throw error;
+      // The outcome is one that can't be kept, so that is how the task ended; unsettled, it would be done again, or nobody would know.
+      await this.#settle(failure(error));
+    }
+  }
+
+  async #settle(outcome: Outcome): Promise<void> {
+    await this.#submissions.settle(create(SettlementSchema, { lease: this.lease, outcome }));
   }
 
   async #perform(task: Task, handlerOf: (task: Task) => TaskHandler | undefined, output: Output, payloads: Payloads): Promise<Outcome | undefined> {

@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { Batcher } from "@forge/core";
 import { ForgeError } from "@forge/protocol";
-import { type OutputDelta, type Settlement, type TaskAnswer, type TaskLease, type TaskStart, TaskStartSchema } from "@forge/protocol/worker";
+import { ErrorCode } from "@forge/protocol/common";
+import { type OutputDelta, type Settlement, type TaskAnswer, TaskAnswerSchema, type TaskLease, type TaskStart, TaskStartSchema } from "@forge/protocol/worker";
 import { persist } from "./persist.ts";
 import type { ControlPlanePort } from "./port.ts";
 
@@ -17,11 +18,9 @@ export class Submissions {
   constructor(port: ControlPlanePort, sessionId: () => string) {
     this.#port = port;
     this.#sessionId = sessionId;
-    this.#starts = new Batcher(async (starts) => (await port.worker.startTasks({ workerSessionId: sessionId(), starts: [...starts] })).answers, { concurrency: 8, batchMax: BATCH_MAX });
-    this.#settlements = new Batcher(async (settlements) => (await port.worker.settleTasks({ workerSessionId: sessionId(), settlements: [...settlements] })).answers, {
-      concurrency: 8,
-      batchMax: BATCH_MAX,
-    });
+    const bounds = { concurrency: 8, batchMax: BATCH_MAX };
+    this.#starts = new Batcher((items) => sendEach(items, async (starts) => (await port.worker.startTasks({ workerSessionId: sessionId(), starts })).answers), bounds);
+    this.#settlements = new Batcher((items) => sendEach(items, async (settlements) => (await port.worker.settleTasks({ workerSessionId: sessionId(), settlements })).answers), bounds);
   }
 
   /** Resolves with the go-ahead; rejects when the start was refused. */
@@ -50,4 +49,28 @@ export class Submissions {
       if (error !== undefined) throw ForgeError.from(error);
     });
   }
+}
+
+/** Sends a batch. One that is refused as a whole for what is in it is sent one by one, so that only the culprit gets the error. */
+async function sendEach<Item>(items: readonly Item[], send: (items: Item[]) => Promise<readonly TaskAnswer[]>): Promise<readonly TaskAnswer[]> {
+  try {
+    return await send([...items]);
+  } catch (error) {
+    if (items.length === 1 || !isOfContent(error)) throw error;
+    const one = async (item: Item): Promise<TaskAnswer> => {
+      const [answer] = await send([item]).catch((failure: unknown) => [failed(failure)]);
+      return answer as TaskAnswer;
+    };
+    return await Promise.all(items.map(one));
+  }
+}
+
+function failed(error: unknown): TaskAnswer {
+  if (error instanceof ForgeError) return create(TaskAnswerSchema, { error: error.detail });
+  throw error;
+}
+
+/** Whether a submission was refused for what is in it: text that is none, or more than a request may hold. */
+export function isOfContent(error: unknown): error is ForgeError {
+  return error instanceof ForgeError && (error.code === ErrorCode.VALIDATION || (error.code === ErrorCode.RESOURCE_EXHAUSTED && !error.detail.retryable));
 }

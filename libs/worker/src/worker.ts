@@ -49,7 +49,7 @@ class WorkerLoop implements Worker {
   readonly #handlers = new Map<string, TaskHandler>();
   #session: RegisterResponse | undefined;
   #registering: Promise<void> | undefined;
-  #slotFree: (() => void) | undefined;
+  readonly #waiting = new Set<() => void>();
   #loops: Promise<void>[] = [];
 
   constructor(options: WorkerOptions) {
@@ -70,7 +70,7 @@ class WorkerLoop implements Worker {
   }
 
   run(): void {
-    this.#loops = [this.#forever(() => this.#lease()), this.#forever(() => this.#heartbeat())];
+    this.#loops = [this.#forever((session) => this.#lease(session)), this.#forever((session) => this.#heartbeat(session))];
   }
 
   async drain(waitMs: number): Promise<void> {
@@ -92,23 +92,26 @@ class WorkerLoop implements Worker {
     return this.#session?.workerSessionId ?? "";
   }
 
-  async #forever(round: () => Promise<void>): Promise<void> {
+  async #forever(round: (session: RegisterResponse) => Promise<void>): Promise<void> {
     let failures = 0;
     while (!this.#stop.signal.aborted) {
+      const session = this.#session as RegisterResponse;
       try {
-        await round();
+        await round(session);
         failures = 0;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        if (error instanceof ForgeError && error.reason === "WORKER_SESSION") await this.#rejoin();
+        if (error instanceof ForgeError && error.reason === "WORKER_SESSION") await this.#rejoin(session);
         else this.#options.onProblem(error);
         await pause(backoffMs(failures++, 50, 5000), this.#stop.signal);
       }
     }
   }
 
-  /** The control plane knows this session no longer: all that it held is lost. */
-  async #rejoin(): Promise<void> {
+  /** The control plane knows a session no longer: all that it held is lost. */
+  async #rejoin(ended: RegisterResponse): Promise<void> {
+    // The other loop has joined again meanwhile; joining once more would give up what the new session holds.
+    if (this.#session !== ended) return;
     this.#registering ??= (async () => {
       for (const task of this.#running.values()) task.lose();
       await this.register();
@@ -120,7 +123,7 @@ class WorkerLoop implements Worker {
     await this.#registering;
   }
 
-  async #lease(): Promise<void> {
+  async #lease(session: RegisterResponse): Promise<void> {
     if (this.#poll.signal.aborted) {
       await pause(POLL_MS, this.#stop.signal);
       return;
@@ -131,10 +134,12 @@ class WorkerLoop implements Worker {
       return;
     }
     const signal = AbortSignal.any([this.#stop.signal, this.#poll.signal]);
-    const { tasks } = await this.#options.port.worker.leaseTasks({ workerSessionId: this.#sessionId(), slots: free, wait: durationFromMs(POLL_MS) }, { signal }).catch((error: unknown) => {
+    const { tasks } = await this.#options.port.worker.leaseTasks({ workerSessionId: session.workerSessionId, slots: free, wait: durationFromMs(POLL_MS) }, { signal }).catch((error: unknown) => {
       if (signal.aborted) return { tasks: [] };
       throw error;
     });
+    // What comes after the end was asked for is not begun: no heartbeat names it, so another worker gets it.
+    if (signal.aborted || this.#session !== session) return;
     for (const leased of tasks) {
       const task = new RunningTask(leased, this.#options.port, this.#submissions);
       this.#running.get(leased.taskId)?.lose();
@@ -144,19 +149,20 @@ class WorkerLoop implements Worker {
         .catch(this.#options.onProblem)
         .finally(() => {
           if (this.#running.get(leased.taskId) === task) this.#running.delete(leased.taskId);
-          this.#slotFree?.();
+          for (const wake of this.#waiting) wake();
         });
     }
   }
 
-  async #heartbeat(): Promise<void> {
-    const session = this.#session as RegisterResponse;
+  async #heartbeat(session: RegisterResponse): Promise<void> {
     const intervalMs = session.heartbeatInterval === undefined ? 3000 : durationMs(session.heartbeatInterval);
     const beganMs = Date.now();
-    const held = [...this.#running.values()].map((task) => task.lease);
-    const answer = await this.#options.port.worker.heartbeat({ workerSessionId: session.workerSessionId, held }, { signal: this.#stop.signal });
+    const held = new Map(this.#running);
+    const leases = [...held.values()].map((task) => task.lease);
+    const answer = await this.#options.port.worker.heartbeat({ workerSessionId: session.workerSessionId, held: leases }, { signal: this.#stop.signal });
     for (const id of answer.cancelTaskIds) this.#running.get(id)?.cancel();
-    for (const id of answer.lostTaskIds) this.#running.get(id)?.lose();
+    // By now this worker may hold the next lease of the same task, which the answer does not mean.
+    for (const id of answer.lostTaskIds) held.get(id)?.lose();
     // The server holds the call for the interval and answers early when something is to be stopped; until that has stopped it would answer so again.
     const restMs = answer.cancelTaskIds.length > 0 ? intervalMs / 4 : Math.min(intervalMs, MIN_ROUND_MS) - (Date.now() - beganMs);
     if (restMs > 0) await pause(restMs, this.#stop.signal);
@@ -169,19 +175,16 @@ class WorkerLoop implements Worker {
     return kind.case === "function" ? this.#handlers.get(`3 ${kind.value.name}`) : undefined;
   }
 
+  /** Resolves when the next task ends, or after the time. */
   #nextEnd(waitMs: number): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer);
-        this.#slotFree = undefined;
+        this.#waiting.delete(done);
         resolve();
       };
       const timer = setTimeout(done, waitMs);
-      const previous = this.#slotFree;
-      this.#slotFree = () => {
-        previous?.();
-        done();
-      };
+      this.#waiting.add(done);
     });
   }
 }

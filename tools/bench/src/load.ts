@@ -25,7 +25,12 @@ export async function measure(inFlight: number, extent: Extent, operation: () =>
   await Promise.all(Array.from({ length: inFlight }, worker));
   const elapsed = (performance.now() - began) / 1000;
   const cpu = process.cpuUsage(cpuBefore);
-  return { count: latenciesMs.length, seconds: elapsed, latenciesMs: latenciesMs.toSorted((a, b) => a - b), cpuUs: (cpu.user + cpu.system) / latenciesMs.length };
+  return {
+    count: latenciesMs.length,
+    seconds: elapsed,
+    latenciesMs: latenciesMs.toSorted((a, b) => a - b),
+    cpuUs: (cpu.user + cpu.system) / latenciesMs.length,
+  };
 }
 
 /** Things of which each is used by one operation at a time, the one that waited longest first. */
@@ -41,7 +46,10 @@ export class Turnstile<Item> {
   async use(action: (item: Item) => Promise<void>): Promise<void> {
     const item = this.#free[this.#first++] as Item;
     // The head of the list is cut off now and then, not moved for each item.
-    if (this.#first > 1024) this.#free.splice(0, this.#first), (this.#first = 0);
+    if (this.#first > 1024) {
+      this.#free.splice(0, this.#first);
+      this.#first = 0;
+    }
     await action(item);
     this.#free.push(item);
   }

@@ -11,7 +11,13 @@ async function disks(): Promise<string> {
   const described = await Promise.all(
     real.map(async (name) => {
       const rotational = await readFile(`/sys/block/${name}/queue/rotational`, "utf8").catch(() => "");
-      const kind = name.startsWith("nvme") ? "NVMe" : name.startsWith("vd") || name.startsWith("xvd") ? "virtual" : rotational.trim() === "0" ? "solid state" : "rotational";
+      const kind = name.startsWith("nvme")
+        ? "NVMe"
+        : name.startsWith("vd") || name.startsWith("xvd")
+          ? "virtual"
+          : rotational.trim() === "0"
+            ? "solid state"
+            : "rotational";
       return `${name} (${kind})`;
     }),
   );
@@ -27,7 +33,10 @@ export async function describeMachine(postgresVersion: string): Promise<Machine>
     kernel: `${os.type()} ${os.release()} ${os.arch()}`,
     Node: process.version,
     PostgreSQL: `${postgresVersion}, embedded, fsync on`,
-    "load before": os.loadavg().map((load) => load.toFixed(1)).join(", "),
+    "load before": os
+      .loadavg()
+      .map((load) => load.toFixed(1))
+      .join(", "),
     date: new Date().toISOString().slice(0, 10),
   };
 }

@@ -27,7 +27,8 @@ const only = options.only?.split(",");
 
 type Name = "appends" | "turns" | "steps" | "throughput" | "start";
 const NAMES: readonly Name[] = ["appends", "turns", "steps", "throughput", "start"];
-for (const name of only ?? []) if (!NAMES.some((known) => known === name)) throw new Error(`--only takes ${NAMES.join(", ")}, separated by commas, and not "${name}"`);
+for (const name of only ?? [])
+  if (!NAMES.some((known) => known === name)) throw new Error(`--only takes ${NAMES.join(", ")}, separated by commas, and not "${name}"`);
 
 const wanted = (name: Name): boolean => only === undefined || only.includes(name);
 const progress = (text: string): void => console.error(text);
@@ -35,8 +36,9 @@ const progress = (text: string): void => console.error(text);
 async function measureDatabase(): Promise<{ readonly sections: readonly Section[]; readonly machine: Awaited<ReturnType<typeof describeMachine>> }> {
   const sections: Section[] = [];
   await using cleanup = new AsyncDisposableStack();
-  const { connection, pool, serverVersion, close } = await openDatabase(IN_FLIGHT);
-  cleanup.defer(close);
+  const database = await openDatabase(IN_FLIGHT);
+  cleanup.defer(() => database.close());
+  const { connection, pool, serverVersion } = database;
   const machine = await describeMachine(serverVersion);
   if (wanted("appends")) {
     progress("appends under load");
@@ -54,8 +56,9 @@ async function measureDatabase(): Promise<{ readonly sections: readonly Section[
 async function measureServices(): Promise<readonly Section[]> {
   const sections: Section[] = [];
   await using cleanup = new AsyncDisposableStack();
-  const { connection, pool, close } = await openDatabase(2);
-  cleanup.defer(close);
+  const database = await openDatabase(2);
+  cleanup.defer(() => database.close());
+  const { connection, pool } = database;
   const inside = await startFleet(connection, "inside");
   cleanup.defer(() => inside.close());
   if (wanted("turns")) {

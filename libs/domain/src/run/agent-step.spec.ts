@@ -3,7 +3,6 @@ import { Backoff, ErrorCode, UsageSchema } from "@forge/protocol/common";
 import { TurnOutcome, TurnStatus } from "@forge/protocol/session";
 import { Decision, ToolPolicySchema } from "@forge/protocol/tool";
 import { describe, expect, it } from "vitest";
-import { createdStreamId } from "../stream-id.ts";
 import {
   agentStep,
   artifact,
@@ -55,7 +54,7 @@ describe("an agent step", () => {
       expect(command.target?.id).toBe(run.sessionId);
       expect(command.commandId).toMatch(/^[!-~]{1,128}$/);
     }
-    expect(run.sessionId).toBe(createdStreamId(run.context(), "session", createSession?.commandId ?? ""));
+    expect(run.sessionId).toBe(run.context().deriveId("step-session", createSession?.commandId ?? ""));
     expect(run.last("stepStarted").value.sessionId).toBe(run.sessionId);
     expect(run.outstanding()).toEqual([]);
   });

@@ -3,7 +3,6 @@ import type { ForgeError, Value } from "@forge/protocol/common";
 import { StepAttemptStartedSchema, StepStartedSchema, ToolRequestedSchema } from "@forge/protocol/event";
 import type { AgentStep, StepDefinition, ToolStep } from "@forge/protocol/workflow";
 import type { Context } from "../decider.ts";
-import { createdStreamId } from "../stream-id.ts";
 import type { TaskStarted } from "../task.ts";
 import { sessionCommandId } from "./keys.ts";
 import { renderPrompt } from "./prompt.ts";
@@ -48,9 +47,9 @@ function beginAgent(run: RunRecorder, position: number, step: StepDefinition, ag
   return undefined;
 }
 
-/** The session of an attempt: the stream that its create command makes. */
+/** The session of an attempt. No client's create can make a stream of this id: theirs derive from other parts. */
 function attemptSessionId(state: RunState, attempt: Pick<CurrentStep, "executionIndex" | "attempt">, context: Context): string {
-  return createdStreamId(context, "session", sessionCommandId(state.runId, attempt, "create"));
+  return context.deriveId("step-session", sessionCommandId(state.runId, attempt, "create"));
 }
 
 function beginTool(run: RunRecorder, position: number, step: StepDefinition, { tool }: ToolStep, input: Record<string, Value>): ForgeError | undefined {

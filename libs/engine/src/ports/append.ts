@@ -27,6 +27,8 @@ export interface NewTask {
   readonly dueAtMs: number;
   readonly needsStart: boolean;
   readonly idempotent: boolean;
+  /** Asked to stop before it was ever given out: never leased as work, only to be settled. */
+  readonly cancelRequested: boolean;
   /** Encoded forge.engine.v1.TaskRecord, at most 16 KiB (larger ones point to an artifact). */
   readonly bytes: Uint8Array;
   /** Epoch 1 where present, else the task waits unleased with epoch 0. */
@@ -47,7 +49,7 @@ export interface StreamAppend {
   readonly commands: readonly { readonly commandId: string; readonly digest: Uint8Array; readonly seq: number; readonly resultType: string; readonly result: Uint8Array }[];
   /** Leases that must hold (epoch and token; same stream or another); else the outcome is fenced. */
   readonly requires: readonly LeaseProof[];
-  /** Of `requires`, the tasks that are removed; those of other streams are commands delivered here. */
+  /** Tasks that are removed; those of other streams are commands delivered here. Each should be among `requires`: one that is not is removed unproven. */
   readonly settles: readonly { readonly streamId: string; readonly key: string }[];
   /** Tasks of this stream, among `requires`, that are marked started. */
   readonly starts: readonly string[];

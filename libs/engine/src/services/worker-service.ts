@@ -30,7 +30,7 @@ import type { Store, StoredTask } from "../ports/index.ts";
 import { taskRecord } from "../stream/build-append.ts";
 import { newId, sha256 } from "../stream/identity.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
-import { taskCommand } from "../tasks/internal-command.ts";
+import { internalId, taskCommand } from "../tasks/internal-command.ts";
 import type { LostTasks } from "../tasks/lost-tasks.ts";
 import { deltaDraft, type OutputOffsets } from "../tasks/output-offsets.ts";
 import { parseTaskId, proofOf, streamRef, taskId } from "../tasks/task-id.ts";
@@ -55,8 +55,17 @@ const WAIT_MS_MAX = 60_000;
 const SLOTS_MAX = 10_000;
 const CAPABILITIES_MAX = 4096;
 const QUEUES_MAX = 64;
+const EPOCH_MAX = 2 ** 31 - 1;
+const TOKEN_BYTES = 16;
 /** A task up to here comes with its lease; a larger one as an artifact. */
 const INLINE_TASK_MAX = 64 * 1024;
+
+/** Refusals that say that a task is no longer the worker's. */
+const HAS_ENDED: ReadonlySet<string> = new Set(["LEASE_LOST", "TASK_NOT_OPEN"]);
+
+function startId(key: string, epoch: number): string {
+  return `start/${key}/${epoch}`;
+}
 
 export function createWorkerService(ports: WorkerServicePorts): Api<typeof WorkerService> {
   const { store, engine, placement, sessions, registry, offsets, lost } = ports;
@@ -67,9 +76,12 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
       // It registered with another replica, or this one has just started.
       await registry.refresh(call.namespace);
       const worker = registry.find(call.namespace, sessionId);
-      if (worker !== undefined) {
+      // Another call of the same session may have come first meanwhile.
+      session = sessions.get(sessionId);
+      if (session === undefined && worker !== undefined) {
         session = sessions.add(worker);
         placement.add(sessionId, worker.namespace, session.routes);
+        if (worker.draining) placement.drain(sessionId);
       }
     }
     if (session === undefined || session.worker.namespace !== call.namespace || session.worker.principal !== call.principal) {
@@ -107,6 +119,8 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
 
   function leaseOf(lease: TaskLease | undefined, field: string): TaskLease {
     if (lease === undefined) throw ForgeError.validation(field, `${field} is missing`);
+    if (lease.epoch < 1 || lease.epoch > EPOCH_MAX) throw ForgeError.validation(`${field}.epoch`, `${field}.epoch must be the one that LeaseTasks gave`);
+    if (lease.leaseToken.length !== TOKEN_BYTES) throw ForgeError.validation(`${field}.lease_token`, `${field}.lease_token must have ${TOKEN_BYTES} bytes, as LeaseTasks gave it`);
     return lease;
   }
 
@@ -123,7 +137,7 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
         kind: name.kind,
         streamId: name.streamId,
         command: { $typeName: "task.started", key: name.key, worker: session.worker.name, epoch: lease.epoch, start: { ...one.kind, value } as TaskStart["kind"] },
-        commandId: `start/${name.key}/${lease.epoch}`,
+        commandId: startId(name.key, lease.epoch),
         digest: sha256(lease.leaseToken),
         proofs: [proofOf(lease, name)],
       }),
@@ -147,8 +161,9 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
         }),
       );
     } catch (error) {
-      if (error instanceof ForgeError && error.reason === "LEASE_LOST") await recordLate(one, name, lease, session, shared);
-      throw error;
+      if (!(error instanceof ForgeError) || !HAS_ENDED.has(error.reason)) throw error;
+      await recordLate(one, name, lease, session, shared);
+      throw new ForgeError(ErrorCode.CONFLICT, error.message, { reason: "LEASE_LOST", relatedIds: [name.streamId] });
     }
   }
 
@@ -160,6 +175,7 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
     session: WorkerSession,
     shared: { namespace: string; principal: string; kind: "session" | "run"; streamId: string; digest: Uint8Array },
   ): Promise<void> {
+    if (!(await hadStarted(lease, name, shared.namespace))) return;
     try {
       await engine.execute(
         taskCommand({
@@ -173,6 +189,12 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
       // A task whose stream records no late answers, or that another epoch still works on: the refusal alone is the answer.
       if (!(error instanceof ForgeError)) throw error;
     }
+  }
+
+  /** Only who once had the go-ahead for the task may have its late answer remembered: the record of the start holds a digest of its token. */
+  async function hadStarted(lease: TaskLease, name: ReturnType<typeof parseTaskId>, namespace: string): Promise<boolean> {
+    const [record] = await store.findCommands(namespace, name.streamId, [internalId(startId(name.key, lease.epoch))]);
+    return record !== undefined && Buffer.compare(record.digest, sha256(lease.leaseToken)) === 0;
   }
 
   async function each<T>(items: readonly T[], field: string, id: (item: T) => string, act: (item: T) => Promise<void>): Promise<TaskAnswer[]> {
@@ -201,7 +223,11 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
         slots: request.slots,
         draining: false,
       };
-      const { replaced } = await store.saveWorker(worker, ports.leaseTtlMs * 2);
+      const saved = await store.saveWorker(worker, ports.leaseTtlMs);
+      if (saved === undefined) {
+        throw new ForgeError(ErrorCode.PERMISSION_DENIED, `the name ${request.workerName} belongs to a live worker of another credential: choose another`, { metadata: { field: "worker_name" } });
+      }
+      const { replaced } = saved;
       for (const old of replaced) {
         placement.remove(old);
         sessions.remove(old);
@@ -226,14 +252,13 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
       for (;;) {
         const found = await placement.poll(request.workerSessionId, request.slots, Math.max(0, untilMs - Date.now()), call.signal);
         const tasks = [...found.tasks];
-        const credit = placement.credit(request.workerSessionId);
-        if (found.backlog && credit > 0) {
-          const more = await store.leaseTasks({ namespace: call.namespace, routes: session.routes, owner: request.workerSessionId, ttlMs: ports.leaseTtlMs, limit: credit });
-          placement.spend(request.workerSessionId, more.length);
-          if (more.length === credit) for (const route of session.routes) placement.touch(call.namespace, route);
+        if (found.wanted > 0) {
+          const more = await store.leaseTasks({ namespace: call.namespace, routes: session.routes, owner: request.workerSessionId, ttlMs: ports.leaseTtlMs, limit: found.wanted });
+          // Where there were as many as asked for there may be more: the next poll asks again.
+          if (more.length === found.wanted) placement.touchOwner(request.workerSessionId);
           tasks.push(...more);
         }
-        if (tasks.length > 0 || Date.now() >= untilMs || call.signal.aborted || !placement.has(request.workerSessionId)) {
+        if (tasks.length > 0 || found.ended || Date.now() >= untilMs) {
           for (const task of tasks) sessions.send(session, taskId(task), task, Date.now());
           return create(LeaseTasksResponseSchema, { tasks: await Promise.all(tasks.map(leased)) });
         }
@@ -249,18 +274,22 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
     async heartbeat(request, call) {
       const session = await sessionOf(request.workerSessionId, call);
       const names = new Map(request.held.map((lease) => [lease.taskId, { ...parseTaskId(lease.taskId, "held.task_id"), epoch: lease.epoch }]));
-      const onItsWay = [...sessions.unnamed(session, new Set(names.keys()), Date.now()), ...placement.undelivered(request.workerSessionId)];
+      const onItsWay = [...sessions.unnamed(session, new Map([...names].map(([id, name]) => [id, name.epoch])), Date.now()), ...placement.undelivered(request.workerSessionId)];
       const held = [
         ...[...names.values()].map(({ streamId, key, epoch }) => ({ namespace: call.namespace, streamId, key, epoch })),
         ...onItsWay.map(({ namespace, streamId, key, epoch }) => ({ namespace, streamId, key, epoch })),
       ];
       const beat = await store.heartbeat({ sessionId: request.workerSessionId, ttlMs: ports.leaseTtlMs, held });
       if (!beat.known) {
+        // A session that ended holds nothing any more, whatever it thinks.
+        const released = await store.releaseOwners([request.workerSessionId]);
+        await lost.lost([...beat.abandoned, ...released.started]);
         sessions.remove(request.workerSessionId);
         placement.remove(request.workerSessionId);
         throw new ForgeError(ErrorCode.NOT_FOUND, `worker session ${request.workerSessionId} has ended: register again`, { reason: "WORKER_SESSION" });
       }
       await lost.lost(beat.abandoned);
+      for (const { namespace, route } of beat.routes) placement.touch(namespace, route);
       const idOf = new Map([...names].map(([id, name]) => [`${name.streamId}/${name.key}`, id]));
       const toIds = (tasks: readonly { streamId: string; key: string }[]) =>
         tasks.map((task) => idOf.get(`${task.streamId}/${task.key}`)).filter((id) => id !== undefined);
@@ -280,7 +309,7 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
         checkText(one.kind.value, "deltas");
         const draft = deltaDraft(one);
         if (draft === undefined) throw ForgeError.validation("deltas.kind", "a delta is of a turn or of a tool");
-        if (!offsets.accept(lease.taskId, one)) return;
+        if (!offsets.isNew(lease.taskId, one)) return;
         const entry = await engine.peek(call.namespace, name.streamId, name.kind);
         await engine.appendDelta({
           namespace: call.namespace,
@@ -290,6 +319,7 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
           drafts: [entry === undefined ? draft : { ...draft, ...entry.aggregate.deltaIds(entry.state, name.key) }],
           proof: proofOf(lease, name),
         });
+        offsets.count(lease.taskId, one);
       });
       return create(ReportOutputResponseSchema, { answers });
     },

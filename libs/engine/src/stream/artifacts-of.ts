@@ -29,9 +29,19 @@ function collect(message: ReflectMessage, found: Set<string>): void {
   }
 }
 
+/** The payloads that can hold one, by their case: only these are looked into, and the envelope never is. */
+const PAYLOADS = new Map<string | undefined, DescMessage>(
+  EventSchema.oneofs
+    .flatMap(({ fields }) => fields)
+    .flatMap(({ localName, message }) => (message !== undefined && carries(message) ? [[localName, message] as const] : [])),
+);
+
 /** The hashes of all artifacts that events refer to: their rows join the append, so that nothing referenced is swept. */
 export function artifactsOf(events: readonly Event[]): readonly string[] {
   const found = new Set<string>();
-  for (const event of events) collect(reflect(EventSchema, event), found);
+  for (const { payload } of events) {
+    const schema = PAYLOADS.get(payload.case);
+    if (schema !== undefined) collect(reflect(schema, payload.value), found);
+  }
   return [...found];
 }

@@ -20,6 +20,8 @@ export interface AppendPorts extends PlanPorts {
 
 /** What came of an append's tasks once it was committed. */
 export interface Placed {
+  /** Tasks that are asked to stop. */
+  readonly cancelled: readonly string[];
   readonly unplacedRoutes: readonly string[];
   readonly laterRoutes: readonly { readonly route: string; readonly dueAtMs: number }[];
   readonly commands: readonly StoredTask[];
@@ -40,7 +42,8 @@ interface Born {
   readonly task: StoredTask;
 }
 
-function sameListing(a: Listing, b: Listing): boolean {
+function sameListing(a: Listing | undefined, b: Listing | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
   return (
     a.status === b.status &&
     a.detailStatus === b.detailStatus &&
@@ -64,6 +67,7 @@ export async function buildAppend<R extends CommandRequest>(request: CommandRequ
   const rows: NewTask[] = [];
   const born: Born[] = [];
   const commands: StoredTask[] = [];
+  const bornCancelled: string[] = [];
   const unplaced = new Set<string>();
   const later: { route: string; dueAtMs: number }[] = [];
   let timerDueAtMs: number | undefined;
@@ -86,13 +90,18 @@ export async function buildAppend<R extends CommandRequest>(request: CommandRequ
     leaseUntilMs: nowMs + ports.leaseTtlMs,
     dueAtMs: row.dueAtMs,
     started: false,
-    cancelRequested: false,
+    cancelRequested: row.cancelRequested,
     needsStart: row.needsStart,
     idempotent: row.idempotent,
     bytes: row.bytes,
   });
   for (const { row } of prepared) {
     if (row.kind === "timer") timerDueAtMs = Math.min(timerDueAtMs ?? Number.POSITIVE_INFINITY, row.dueAtMs);
+    if (row.cancelRequested) {
+      rows.push(row);
+      bornCancelled.push(row.key);
+      continue;
+    }
     const reservation = row.kind === "work" && row.dueAtMs <= nowMs ? ports.placement.reserve(namespace, row.route) : undefined;
     if (reservation === undefined) {
       if (row.kind === "work" && row.dueAtMs > nowMs) later.push({ route: row.route, dueAtMs: row.dueAtMs });
@@ -111,7 +120,6 @@ export async function buildAppend<R extends CommandRequest>(request: CommandRequ
     commands.push(stored(row, ports.replica, token));
   }
 
-  const listing = after.aggregate.listing(after.state);
   const append: StreamAppend = {
     namespace,
     streamId,
@@ -132,14 +140,14 @@ export async function buildAppend<R extends CommandRequest>(request: CommandRequ
     addTasks: rows,
     removeTasks: changes.remove.filter((key) => !proven.has(key)),
     cancelTasks: changes.cancel,
-    listing: before.seq > 0 && sameListing(before.aggregate.listing(before.state), listing) ? undefined : listing,
+    listing: sameListing(before.listing, after.listing) ? undefined : after.listing,
     artifacts: artifactsOf(planned.events),
   };
   return {
     append,
     commit: () => {
       for (const { reservation, task } of born) ports.placement.deliver(reservation, task);
-      return { unplacedRoutes: [...unplaced], laterRoutes: later, commands, timerDueAtMs };
+      return { cancelled: [...changes.cancel, ...bornCancelled], unplacedRoutes: [...unplaced], laterRoutes: later, commands, timerDueAtMs };
     },
     release: () => {
       for (const { reservation } of born) ports.placement.release(reservation);

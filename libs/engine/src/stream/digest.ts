@@ -2,21 +2,36 @@ import { create, type DescMessage, type MessageShape, toBinary } from "@bufbuild
 import { type CommandHeader, CommandHeaderSchema } from "@forge/protocol/common";
 import { sha256 } from "./identity.ts";
 
-function sortMaps<S extends DescMessage>(schema: S, message: MessageShape<S>): MessageShape<S> {
-  const copy = { ...message } as Record<string, unknown>;
+type Fields = Record<string, unknown>;
+
+/** The same message with its maps in order of their keys, at every depth: encoders may write them in any. */
+function sortMaps(schema: DescMessage, message: Fields): Fields {
+  const copy = { ...message };
   for (const field of schema.fields) {
-    if (field.fieldKind !== "map") continue;
-    const map = copy[field.localName] as Record<string, unknown>;
-    copy[field.localName] = Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const inOneof = field.oneof === undefined ? undefined : (copy[field.oneof.localName] as { case?: string; value?: unknown });
+    if (inOneof !== undefined) {
+      if (inOneof.case === field.localName && field.message !== undefined) copy[field.oneof?.localName ?? ""] = { ...inOneof, value: sortMaps(field.message, inOneof.value as Fields) };
+      continue;
+    }
+    const value = copy[field.localName];
+    if (value === undefined) continue;
+    const { message: inner } = field;
+    const sorted = (item: unknown) => (inner === undefined ? item : sortMaps(inner, item as Fields));
+    if (field.fieldKind === "message") copy[field.localName] = sorted(value);
+    else if (field.fieldKind === "list" && inner !== undefined) copy[field.localName] = (value as unknown[]).map(sorted);
+    else if (field.fieldKind === "map") {
+      const entries = Object.entries(value as Fields).sort(([a], [b]) => (a < b ? -1 : 1));
+      copy[field.localName] = Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
+    }
   }
-  return copy as MessageShape<S>;
+  return copy;
 }
 
 /**
- * SHA-256 over a request's encoding: fields in order, maps of the request itself by key, unknown fields included, the header reduced to what
+ * SHA-256 over a request's encoding: fields in order, maps by key, unknown fields included, the header reduced to what
  * identifies the command. Two requests with one command id must have one digest.
  */
 export function requestDigest<S extends DescMessage>(schema: S, request: MessageShape<S> & { header?: CommandHeader }): Uint8Array {
   const header = create(CommandHeaderSchema, { version: request.header?.version, commandId: request.header?.commandId ?? "" });
-  return sha256(toBinary(schema, { ...sortMaps(schema, request), header } as MessageShape<S>));
+  return sha256(toBinary(schema, { ...sortMaps(schema, request as Fields), header } as unknown as MessageShape<S>));
 }

@@ -1,7 +1,7 @@
 import { deserialize, serialize } from "node:v8";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { OutstandingTask } from "@forge/domain";
+import type { Listing, OutstandingTask } from "@forge/domain";
 import { ErrorCode } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
 import { ForgeError } from "@forge/protocol";
@@ -20,6 +20,8 @@ export interface Entry {
   /** When the last event occurred, milliseconds since the epoch. */
   readonly occurredAtMs: number;
   readonly outstanding: ReadonlyMap<string, OutstandingTask>;
+  /** Its list row; undefined where the stream does not exist yet. */
+  readonly listing: Listing | undefined;
   /** Events folded since the last snapshot was taken. */
   readonly sinceSnapshot: number;
 }
@@ -36,7 +38,7 @@ export function outstandingMap(aggregate: Aggregate, state: unknown): ReadonlyMa
 /** A stream that does not exist yet. */
 export function emptyEntry(kind: StreamKindName, aggregates: Aggregates): Entry {
   const aggregate = aggregates[kind];
-  return { kind, aggregate, state: aggregate.initial(), seq: 0, stateSeq: 0, occurredAtMs: 0, outstanding: new Map(), sinceSnapshot: 0 };
+  return { kind, aggregate, state: aggregate.initial(), seq: 0, stateSeq: 0, occurredAtMs: 0, outstanding: new Map(), listing: undefined, sinceSnapshot: 0 };
 }
 
 /** Folds what was loaded. A snapshot that can't be read is passed over by the caller, who loads without it. */
@@ -72,6 +74,7 @@ export function foldEntry(loaded: LoadedStream, aggregates: Aggregates): Entry {
     stateSeq,
     occurredAtMs,
     outstanding: outstandingMap(aggregate, state),
+    listing: aggregate.listing(state),
     sinceSnapshot: loaded.events.length,
   };
 }

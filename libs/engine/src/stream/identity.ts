@@ -1,4 +1,4 @@
-import { createHash, randomFillSync } from "node:crypto";
+import { hash, randomFillSync } from "node:crypto";
 import { uuidV7, uuidV8 } from "@forge/protocol";
 
 const POOL = new Uint8Array(4096);
@@ -26,13 +26,13 @@ export function newLeaseToken(): Uint8Array {
 
 /** A UUID (version 8) that derives from the namespace and the parts, none of which holds a NUL. */
 export function deriveId(namespace: string, ...parts: readonly string[]): string {
-  return uuidV8(createHash("sha256").update([namespace, ...parts].join("\0")).digest());
+  return uuidV8(sha256([namespace, ...parts].join("\0")));
 }
 
 export function sha256(data: string | Uint8Array): Uint8Array {
-  return createHash("sha256").update(data).digest();
+  return hash("sha256", data, "buffer");
 }
 
 export function sha256Hex(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
+  return hash("sha256", data, "hex");
 }

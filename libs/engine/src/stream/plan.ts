@@ -16,6 +16,8 @@ export interface PlanPorts {
   nowMs(): number;
   /** The text of an artifact; undefined where it does not exist. */
   artifactText(namespace: string, sha256: string): Promise<string | undefined>;
+  /** Resolves once it is known who serves what in a namespace. */
+  knowTools(namespace: string): Promise<void>;
   toolsOf(namespace: string, queue: string): readonly ToolSpec[];
 }
 
@@ -69,6 +71,7 @@ export async function plan<R extends CommandRequest>(before: Entry, requests: re
       rejected.push({ request, error: refusal });
       continue;
     }
+    await ports.knowTools(request.namespace);
     const artifacts = new Map<string, string | undefined>();
     for (const hash of aggregate.needs(entry.state, request.command)) artifacts.set(hash, await ports.artifactText(request.namespace, hash));
     const nowMs = Math.max(ports.nowMs(), entry.occurredAtMs);
@@ -102,7 +105,7 @@ export async function plan<R extends CommandRequest>(before: Entry, requests: re
     entry = { ...entry, state, seq, stateSeq: seq, occurredAtMs: nowMs, sinceSnapshot: entry.sinceSnapshot + decision.events.length };
     accepted.push({ request, result: encodeResult(request, decision.result, seq) });
   }
-  const after = entry === before ? before : { ...entry, outstanding: outstandingMap(aggregate, entry.state) };
+  const after = entry === before ? before : { ...entry, outstanding: outstandingMap(aggregate, entry.state), listing: aggregate.listing(entry.state) };
   return { accepted, rejected, events, encoded: events.map(encode), outgoing, after };
 }
 

@@ -25,6 +25,7 @@ function setup() {
       cacheMax: 10,
       nowMs: () => 1_800_000_000_000,
       artifactText: async () => undefined,
+      knowTools: async () => undefined,
       toolsOf: () => [],
       onAppended: (event) => appended.push(event),
       onBug: (error) => bugs.push(error),

@@ -63,10 +63,15 @@ const ENDING: ReadonlySet<string> = new Set([
   "forge.session.v1.AbandonTurnRequest",
   "forge.session.v1.CloseSessionRequest",
   "forge.workflow.v1.CancelRunRequest",
+  "forge.engine.v1.ReportTurnEnd",
+  "forge.engine.v1.RejectCommand",
   "task.settled",
   "task.lost",
   "timer.fired",
 ]);
+
+/** Commands that end something are bounded as well, but only where something must be badly wrong. */
+const ENDING_QUEUE_MAX = 64 * STREAM_QUEUE_MAX;
 
 /**
  * load -> decide -> append -> publish, the same way for every stream. Commands of one stream are decided in the order they came, those that wait together
@@ -96,8 +101,9 @@ export class StreamEngine {
   /** One command, one effect: resolves with its result, also when it was done before; rejects with a ForgeError. */
   execute(request: CommandRequest): Promise<CommandResult> {
     const key = streamKey(request.namespace, request.streamId);
-    if (this.#mailboxes.depth(key) >= STREAM_QUEUE_MAX && !ENDING.has(request.command.$typeName)) {
-      return Promise.reject(new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, `${STREAM_QUEUE_MAX} commands wait for ${request.kind} ${request.streamId}: try again`, { reason: "STREAM_BUSY" }));
+    const queueMax = ENDING.has(request.command.$typeName) ? ENDING_QUEUE_MAX : STREAM_QUEUE_MAX;
+    if (this.#mailboxes.depth(key) >= queueMax) {
+      return Promise.reject(new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, `${queueMax} commands wait for ${request.kind} ${request.streamId}: try again`, { reason: "STREAM_BUSY" }));
     }
     return new Promise((resolve, reject) => this.#mailboxes.post(key, { type: "command", request: { ...request, resolve, reject } }));
   }
@@ -113,6 +119,9 @@ export class StreamEngine {
   /** Appends pieces of output; they have no effect on state. */
   appendDelta(request: DeltaRequest): Promise<undefined> {
     const key = streamKey(request.namespace, request.streamId);
+    if (this.#mailboxes.depth(key) >= STREAM_QUEUE_MAX) {
+      return Promise.reject(new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, `${STREAM_QUEUE_MAX} appends wait for ${request.kind} ${request.streamId}: try again`, { reason: "STREAM_BUSY" }));
+    }
     return new Promise((resolve, reject) => this.#mailboxes.post(key, { type: "delta", request: { ...request, resolve, reject } }));
   }
 
@@ -144,6 +153,10 @@ export class StreamEngine {
 
   forgetAll(): void {
     this.#cache.clear();
+  }
+
+  get isBusy(): boolean {
+    return this.#mailboxes.isBusy;
   }
 
   /** Resolves once no command waits. */
@@ -194,6 +207,11 @@ export class StreamEngine {
       } catch (error) {
         const known = toForgeError(error);
         this.#cache.delete(key);
+        if (known.code !== ErrorCode.STORAGE_ERROR && waiting.length > 1) {
+          // Whatever one of them could not be decided by must not be the others' end.
+          for (const request of waiting) await this.#commands(key, [request]);
+          break;
+        }
         storageFailures++;
         if (known.code !== ErrorCode.STORAGE_ERROR || storageFailures >= STORAGE_FAILURES_MAX) {
           if (known.code === ErrorCode.INTERNAL) this.#options.onBug(error, `${first.kind} ${first.streamId}`);
@@ -222,7 +240,9 @@ export class StreamEngine {
     const first = requests[0] as PendingCommand;
     const cached = this.#cache.get(key);
     const before = cached ?? (await this.#load(first.namespace, first.streamId, first.kind)) ?? emptyEntry(first.kind, this.#options.aggregates);
-    if (before.kind !== first.kind) throw new ForgeError(ErrorCode.NOT_FOUND, `${first.kind} ${first.streamId} does not exist: the id names a ${before.kind}`);
+    const strangers = requests.filter((request) => request.kind !== before.kind);
+    for (const request of strangers) request.reject(new ForgeError(ErrorCode.NOT_FOUND, `${request.kind} ${request.streamId} does not exist: the id names a ${before.kind}`));
+    if (strangers.length > 0) return requests.filter((request) => !strangers.includes(request));
     const planned = await plan(before, requests, this.#options);
     // A rejection on what the cache says may be stale: another replica may have moved the stream.
     if (planned.rejected.length > 0 && cached !== undefined && (await this.#moved(first, cached))) {
@@ -360,7 +380,7 @@ export class StreamEngine {
       kind: request.kind,
       events,
       seq: after.seq,
-      cancelled: prepared?.append.cancelTasks ?? [],
+      cancelled: placed?.cancelled ?? [],
       unplacedRoutes: placed?.unplacedRoutes ?? [],
       laterRoutes: placed?.laterRoutes ?? [],
       commands: placed?.commands ?? [],

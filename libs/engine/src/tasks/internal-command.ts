@@ -4,6 +4,11 @@ import type { StreamKindName } from "../stream/aggregate.ts";
 import { sha256 } from "../stream/identity.ts";
 import type { CommandRequest } from "../stream/request.ts";
 
+/** The id of a command of the engine's own: its first character is none that a client may use. */
+export function internalId(id: string): string {
+  return ` ${id}`;
+}
+
 /** A command that the engine gives to a stream about one of its tasks. */
 export function taskCommand(options: {
   readonly namespace: string;
@@ -17,6 +22,7 @@ export function taskCommand(options: {
 }): CommandRequest {
   return {
     ...options,
+    commandId: internalId(options.commandId),
     creates: false,
     digest: options.digest ?? sha256(options.commandId),
     expectedSeq: undefined,

@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
-import { ErrorCode } from "@forge/protocol/common";
 import { TaskCancelledSchema } from "@forge/protocol/worker";
 import type { Store, StoredTask } from "../ports/index.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
 import { proofOfRow, taskCommand } from "./internal-command.ts";
+import { isPassing } from "./passing.ts";
 import type { Repair } from "./repair.ts";
 
 const LEASE_MS = 30_000;
@@ -35,7 +35,11 @@ export class LostTasks {
 
   /** Tasks that are asked to stop and that no worker holds: they never began, or their worker gave them back. */
   async settleCancelled(streamId?: string): Promise<number> {
-    const tasks = await this.#store.leaseCancelled({ owner: this.#replica, ttlMs: LEASE_MS, limit: BATCH_MAX, streamId });
+    return this.cancelled(await this.#store.leaseCancelled({ owner: this.#replica, ttlMs: LEASE_MS, limit: BATCH_MAX, streamId }));
+  }
+
+  /** Tasks that are asked to stop and that nobody has begun: whoever holds their leases never got them. */
+  async cancelled(tasks: readonly StoredTask[]): Promise<number> {
     const outcome = { case: "cancelled" as const, value: create(TaskCancelledSchema) };
     await Promise.all(
       tasks.map((task) => this.#tell(task, `settle/${task.key}/${task.epoch}`, { $typeName: "task.settled", key: task.key, worker: "control-plane", outcome })),
@@ -48,7 +52,7 @@ export class LostTasks {
     try {
       await this.#engine.execute(taskCommand({ namespace, principal: "control-plane", kind: streamKind, streamId, command, commandId, proofs: [proofOfRow(task)] }));
     } catch (error) {
-      if (!(error instanceof ForgeError) || error.code === ErrorCode.STORAGE_ERROR || error.code === ErrorCode.INTERNAL) throw error;
+      if (isPassing(error) || !(error instanceof ForgeError)) throw error;
       if (error.reason !== "LEASE_LOST") await this.#repair.stream(namespace, streamId, streamKind);
     }
   }

@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Mailboxes } from "@forge/core";
 import { ForgeError } from "@forge/protocol";
-import { ErrorCode, StreamKind } from "@forge/protocol/common";
+import { StreamKind } from "@forge/protocol/common";
 import { type OutgoingCommand, OutgoingCommandSchema, RejectCommandSchema } from "@forge/protocol/engine";
 import type { StoredTask } from "../ports/index.ts";
 import type { Command, StreamKindName } from "../stream/aggregate.ts";
@@ -9,7 +9,8 @@ import { taskRecord } from "../stream/build-append.ts";
 import { sha256 } from "../stream/identity.ts";
 import type { CommandRequest } from "../stream/request.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
-import { proofOfRow } from "./internal-command.ts";
+import { internalId, proofOfRow } from "./internal-command.ts";
+import { isPassing } from "./passing.ts";
 import type { Repair } from "./repair.ts";
 
 /**
@@ -20,24 +21,45 @@ export class Outbox {
   readonly #engine: StreamEngine;
   readonly #repair: Repair;
   readonly #mailboxes: Mailboxes<StoredTask>;
+  /** Sources with a delivery that failed: what comes after it must not overtake it. */
+  readonly #stuck = new Set<string>();
 
   constructor(engine: StreamEngine, repair: Repair, onBug: (error: unknown, where: string) => void) {
     this.#engine = engine;
     this.#repair = repair;
     // A failed delivery is not lost: its lease runs out, and the row is found again.
-    this.#mailboxes = new Mailboxes((_, tasks) => this.#deliverAll(tasks), (error) => onBug(error, "outbox"), { batchMax: 64 });
+    this.#mailboxes = new Mailboxes((source, tasks) => this.#deliverAll(source, tasks), (error) => onBug(error, "outbox"), { batchMax: 64 });
   }
 
+  /** Commands that were just stored, leased to this replica. */
   accept(tasks: readonly StoredTask[]): void {
-    for (const task of tasks) this.#mailboxes.post(`${task.namespace}\n${task.streamId}`, task);
+    for (const task of tasks) this.#mailboxes.post(sourceOf(task), task);
+  }
+
+  /** Commands that the store gave out: each is the earliest of its source, so that nothing of it is stuck any more. */
+  resume(tasks: readonly StoredTask[]): void {
+    for (const task of tasks) this.#stuck.delete(sourceOf(task));
+    this.accept(tasks);
+  }
+
+  get isBusy(): boolean {
+    return this.#mailboxes.isBusy;
   }
 
   whenIdle(): Promise<void> {
     return this.#mailboxes.whenIdle();
   }
 
-  async #deliverAll(tasks: readonly StoredTask[]): Promise<void> {
-    for (const task of tasks) await this.#deliver(task);
+  async #deliverAll(source: string, tasks: readonly StoredTask[]): Promise<void> {
+    for (const task of tasks) {
+      if (this.#stuck.has(source)) return;
+      try {
+        await this.#deliver(task);
+      } catch (error) {
+        this.#stuck.add(source);
+        throw error;
+      }
+    }
   }
 
   async #deliver(task: StoredTask): Promise<void> {
@@ -47,8 +69,11 @@ export class Outbox {
     try {
       await this.#engine.execute(toRequest(task, outgoing));
     } catch (error) {
-      if (!(error instanceof ForgeError) || error.code === ErrorCode.STORAGE_ERROR || error.code === ErrorCode.INTERNAL) throw error;
-      if (error.reason !== "LEASE_LOST") await this.#giveBack(task, outgoing, error);
+      if (isPassing(error) || !(error instanceof ForgeError)) throw error;
+      if (error.reason === "LEASE_LOST") return;
+      if (await this.#repair.isFirstCommand(task)) await this.#giveBack(task, outgoing, error);
+      // An earlier command of another replica that died is still to come: this one waits for its turn, and is decided then.
+      else this.#stuck.add(sourceOf(task));
     }
   }
 
@@ -62,7 +87,7 @@ export class Outbox {
         streamId: task.streamId,
         creates: false,
         command,
-        commandId: `reject/${task.key}`,
+        commandId: internalId(`reject/${task.key}`),
         digest: sha256(outgoing.commandId),
         expectedSeq: undefined,
         correlationId: "",
@@ -71,7 +96,7 @@ export class Outbox {
         resultSchema: undefined,
       });
     } catch (error) {
-      if (!(error instanceof ForgeError) || error.code === ErrorCode.STORAGE_ERROR || error.code === ErrorCode.INTERNAL) throw error;
+      if (isPassing(error) || !(error instanceof ForgeError)) throw error;
       // The source has no use for the refusal any more, so the row has none either.
       if (error.reason !== "LEASE_LOST") await this.#repair.drop(task);
     }
@@ -89,7 +114,7 @@ function toRequest(task: StoredTask, outgoing: OutgoingCommand): CommandRequest 
     streamId: target.id,
     creates: command.case === "createSession",
     command: command.value as Command,
-    commandId: outgoing.commandId,
+    commandId: internalId(outgoing.commandId),
     digest: sha256(toBinary(OutgoingCommandSchema, outgoing)),
     expectedSeq: undefined,
     correlationId: "",
@@ -97,4 +122,8 @@ function toRequest(task: StoredTask, outgoing: OutgoingCommand): CommandRequest 
     proofs: [proofOfRow(task)],
     resultSchema: undefined,
   };
+}
+
+function sourceOf(task: StoredTask): string {
+  return `${task.namespace}\n${task.streamId}`;
 }

@@ -3,6 +3,8 @@ import type { EventDraft } from "@forge/domain";
 import type { OutputDelta } from "@forge/protocol/worker";
 
 const TASKS_MAX = 10_000;
+/** Of one task; output of further ones is not deduplicated. An answer makes at most 256 calls. */
+const CHANNELS_MAX = 300;
 
 /** What one piece of output adds; undefined where all of it was reported before. */
 export function deltaDraft(delta: OutputDelta): EventDraft | undefined {
@@ -30,15 +32,24 @@ function channelOf(delta: OutputDelta): { readonly channel: string; readonly off
 export class OutputOffsets {
   readonly #seen = new Lru<Map<string, number>>(TASKS_MAX);
 
-  /** Whether a piece is new; it counts as reported from now on. */
-  accept(taskId: string, delta: OutputDelta): boolean {
+  /** Whether a piece has not been reported yet. */
+  isNew(taskId: string, delta: OutputDelta): boolean {
     const piece = channelOf(delta);
-    if (piece === undefined) return false;
-    const key = `${taskId} ${delta.lease?.epoch ?? 0}`;
+    return piece !== undefined && piece.offset >= (this.#seen.get(keyOf(taskId, delta))?.get(piece.channel) ?? 0);
+  }
+
+  /** The piece was appended under a lease that held. */
+  count(taskId: string, delta: OutputDelta): void {
+    const piece = channelOf(delta);
+    if (piece === undefined) return;
+    const key = keyOf(taskId, delta);
     const channels = this.#seen.get(key) ?? new Map<string, number>();
-    if (piece.offset < (channels.get(piece.channel) ?? 0)) return false;
+    if (channels.size >= CHANNELS_MAX && !channels.has(piece.channel)) return;
     channels.set(piece.channel, piece.offset + piece.length);
     this.#seen.set(key, channels);
-    return true;
   }
+}
+
+function keyOf(taskId: string, delta: OutputDelta): string {
+  return `${taskId} ${delta.lease?.epoch ?? 0}`;
 }

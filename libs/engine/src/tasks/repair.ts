@@ -48,6 +48,12 @@ export class Repair {
     return false;
   }
 
+  /** Whether no earlier command of the same source waits. */
+  async isFirstCommand(task: StoredTask): Promise<boolean> {
+    const rows = await this.#store.tasksOf(task.namespace, task.streamId);
+    return !rows.some((row) => row.kind === "command" && row.key < task.key);
+  }
+
   /** Removes one row that nothing wants. */
   async drop(task: StoredTask): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -58,13 +64,20 @@ export class Repair {
     }
   }
 
-  /** Every stream that has not ended; returns how many had to be changed. */
-  async all(signal: AbortSignal): Promise<number> {
+  /** Every stream that has not ended; returns how many had to be changed. A stream that can't be read is told and passed over. */
+  async all(signal: AbortSignal, onProblem: (error: unknown) => void): Promise<number> {
     let changed = 0;
     let after: { namespace: string; streamId: string } | undefined;
     while (!signal.aborted) {
       const page = await this.#store.openStreams(after, 200);
-      for (const stream of page) if (await this.stream(stream.namespace, stream.streamId, stream.kind)) changed++;
+      for (const { namespace, streamId, kind } of page) {
+        if (signal.aborted) break;
+        try {
+          if (await this.stream(namespace, streamId, kind)) changed++;
+        } catch (error) {
+          onProblem(error);
+        }
+      }
       after = page.at(-1);
       if (page.length < 200) break;
     }

@@ -1,13 +1,15 @@
 import { pause } from "@forge/core";
 import { ForgeError } from "@forge/protocol";
-import { ErrorCode } from "@forge/protocol/common";
 import type { Store, StoredTask } from "../ports/index.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
 import { proofOfRow, taskCommand } from "./internal-command.ts";
+import { isPassing } from "./passing.ts";
 import type { Repair } from "./repair.ts";
 
 /** Timers that other replicas set are found at this distance at the latest. */
 const POLL_MS_MAX = 5_000;
+/** The store is asked no more often, whatever this machine's clock says beside the database's. */
+const POLL_MS_MIN = 20;
 const BATCH_MAX = 100;
 const LEASE_MS = 30_000;
 
@@ -19,7 +21,10 @@ export class Timers {
   readonly #replica: string;
   readonly #onBug: (error: unknown, where: string) => void;
   #wake = new AbortController();
-  #nextDueAtMs = 0;
+  /** The earliest timer that was set here since the store was asked last, milliseconds since the epoch. */
+  #expectedAtMs = Number.POSITIVE_INFINITY;
+  /** Until when the loop sleeps; infinite while it asks and fires. */
+  #sleepsUntilMs = Number.POSITIVE_INFINITY;
 
   constructor(store: Store, engine: StreamEngine, repair: Repair, replica: string, onBug: (error: unknown, where: string) => void) {
     this.#store = store;
@@ -31,25 +36,30 @@ export class Timers {
 
   /** A timer was set on this replica. */
   expect(dueAtMs: number): void {
-    if (dueAtMs >= this.#nextDueAtMs) return;
-    this.#nextDueAtMs = dueAtMs;
-    this.#wake.abort();
+    this.#expectedAtMs = Math.min(this.#expectedAtMs, dueAtMs);
+    if (this.#expectedAtMs < this.#sleepsUntilMs) this.#wake.abort();
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      try {
-        const { tasks, nextDueAtMs } = await this.#store.leaseInternal({ kind: "timer", owner: this.#replica, ttlMs: LEASE_MS, limit: BATCH_MAX });
-        await Promise.all(tasks.map((task) => this.#fire(task)));
-        if (tasks.length === BATCH_MAX) continue;
-        this.#nextDueAtMs = Math.min(nextDueAtMs ?? Number.POSITIVE_INFINITY, Date.now() + POLL_MS_MAX);
-      } catch (error) {
+      this.#expectedAtMs = Number.POSITIVE_INFINITY;
+      const waitMs = await this.#round().catch((error: unknown) => {
         this.#onBug(error, "timers");
-        this.#nextDueAtMs = Date.now() + 500;
-      }
+        return 500;
+      });
       this.#wake = new AbortController();
-      await pause(Math.max(1, this.#nextDueAtMs - Date.now()), AbortSignal.any([signal, this.#wake.signal]));
+      this.#sleepsUntilMs = Math.min(Date.now() + waitMs, this.#expectedAtMs);
+      await pause(Math.max(POLL_MS_MIN, this.#sleepsUntilMs - Date.now()), AbortSignal.any([signal, this.#wake.signal]));
+      this.#sleepsUntilMs = Number.POSITIVE_INFINITY;
     }
+  }
+
+  /** Fires what is due; returns how long to wait for the next. */
+  async #round(): Promise<number> {
+    const { tasks, nextDueInMs } = await this.#store.leaseInternal({ kind: "timer", owner: this.#replica, ttlMs: LEASE_MS, limit: BATCH_MAX });
+    // One stream that is hard to reach does not hold up the others' timers.
+    for (const task of tasks) void this.#fire(task);
+    return tasks.length === BATCH_MAX ? 0 : Math.min(nextDueInMs ?? POLL_MS_MAX, POLL_MS_MAX);
   }
 
   async #fire(task: StoredTask): Promise<void> {
@@ -59,15 +69,15 @@ export class Timers {
       kind: task.streamKind,
       streamId: task.streamId,
       command: { $typeName: "timer.fired", key: task.key },
-      commandId: `timer/${task.key}`,
+      commandId: `timer/${task.key}/${task.epoch}`,
       proofs: [proofOfRow(task)],
     });
     try {
       await this.#engine.execute(command);
     } catch (error) {
-      // A stream that has no use for the timer any more is put right; what the database could not do is tried again when the lease runs out.
-      if (!(error instanceof ForgeError) || error.code === ErrorCode.STORAGE_ERROR) this.#onBug(error, "timers");
-      else if (error.reason !== "LEASE_LOST") await this.#repair.stream(task.namespace, task.streamId, task.streamKind);
+      // What could not be decided now is tried again when the lease runs out; a stream that has no use for the timer any more is put right.
+      if (isPassing(error) || !(error instanceof ForgeError)) this.#onBug(error, "timers");
+      else if (error.reason !== "LEASE_LOST") await this.#repair.stream(task.namespace, task.streamId, task.streamKind).catch((failure: unknown) => this.#onBug(failure, "timers"));
     }
   }
 }

@@ -49,14 +49,31 @@ function served(workers: readonly StoredWorker[]): Served {
 export class WorkerRegistry {
   readonly #store: Store;
   readonly #served = new Map<string, Served>();
+  readonly #first = Promise.withResolvers<void>();
 
   constructor(store: Store) {
     this.#store = store;
   }
 
+  /** Resolves once a live worker is known. */
+  get firstWorker(): Promise<void> {
+    return this.#first.promise;
+  }
+
   async refresh(namespace: string): Promise<void> {
     const workers = [...(await this.#store.liveWorkers(namespace))].sort((a, b) => (a.name < b.name ? -1 : 1));
     this.#served.set(namespace, served(workers));
+    if (workers.length > 0) this.#first.resolve();
+  }
+
+  /** Resolves once it is known who serves what in a namespace; at once where it was known before. */
+  async know(namespace: string): Promise<void> {
+    if (!this.#served.has(namespace)) await this.refresh(namespace);
+  }
+
+  /** Every live worker's session, and whether it drains. */
+  sessions(): ReadonlyMap<string, boolean> {
+    return new Map([...this.#served.values()].flatMap(({ workers }) => workers.map((worker) => [worker.sessionId, worker.draining] as const)));
   }
 
   async refreshAll(): Promise<void> {

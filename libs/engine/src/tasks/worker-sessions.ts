@@ -12,6 +12,8 @@ interface OnItsWay {
 /** A worker session as this replica knows it. */
 export interface WorkerSession {
   readonly worker: StoredWorker;
+  /** When this replica first saw it, milliseconds since the epoch. */
+  readonly sinceMs: number;
   readonly routes: readonly string[];
   readonly onItsWay: Map<string, OnItsWay>;
 }
@@ -27,13 +29,19 @@ export class WorkerSessions {
   readonly #waiting = new Set<WaitingHeartbeat>();
 
   add(worker: StoredWorker): WorkerSession {
-    const session = { worker, routes: routesOf(worker), onItsWay: new Map<string, OnItsWay>() };
+    const session = { worker, sinceMs: Date.now(), routes: routesOf(worker), onItsWay: new Map<string, OnItsWay>() };
     this.#sessions.set(worker.sessionId, session);
     return session;
   }
 
   get(sessionId: string): WorkerSession | undefined {
     return this.#sessions.get(sessionId);
+  }
+
+  /** Whether this replica has known the session for so long; a young one may not be in the registry yet. */
+  isOlderThan(sessionId: string, ms: number): boolean {
+    const session = this.#sessions.get(sessionId);
+    return session === undefined || Date.now() - session.sinceMs > ms;
   }
 
   remove(sessionId: string): void {
@@ -44,10 +52,10 @@ export class WorkerSessions {
     session.onItsWay.set(id, { task, sinceMs: nowMs });
   }
 
-  /** Tasks that the worker may have got since it wrote its heartbeat; those that it names, or that are old, are forgotten here. */
-  unnamed(session: WorkerSession, named: ReadonlySet<string>, nowMs: number): readonly StoredTask[] {
-    for (const [id, { sinceMs }] of session.onItsWay) {
-      if (named.has(id) || nowMs - sinceMs > DELIVERY_MS) session.onItsWay.delete(id);
+  /** Tasks that the worker may have got since it wrote its heartbeat; those that it names by id and epoch, or that are old, are forgotten here. */
+  unnamed(session: WorkerSession, named: ReadonlyMap<string, number>, nowMs: number): readonly StoredTask[] {
+    for (const [id, { task, sinceMs }] of session.onItsWay) {
+      if (named.get(id) === task.epoch || nowMs - sinceMs > DELIVERY_MS) session.onItsWay.delete(id);
     }
     return [...session.onItsWay.values()].map(({ task }) => task);
   }

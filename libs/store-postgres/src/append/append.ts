@@ -58,15 +58,26 @@ async function runBatch(database: Database, kind: "create" | "append", appends: 
   try {
     return await runStatement(database, kind, appends);
   } catch (error) {
-    if (!isDataError(error)) throw error;
+    if (!isDataError(error) && !(error instanceof EncodingError)) throw error;
     if (appends.length === 1) return [{ outcome: "error", message: toForgeError(error).message }];
     const middle = appends.length >> 1;
     return [...(await runBatch(database, kind, appends.slice(0, middle))), ...(await runBatch(database, kind, appends.slice(middle)))];
   }
 }
 
+/** Data of one append that has no place in its column, such as a number that is out of range. */
+class EncodingError extends Error {}
+
+function encode(appends: readonly StreamAppend[]): Buffer[] {
+  try {
+    return encodeBatch(appends);
+  } catch (error) {
+    throw new EncodingError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
 async function runStatement(database: Database, kind: "create" | "append", appends: readonly StreamAppend[]): Promise<readonly AppendOutcome[]> {
-  const values = encodeBatch(appends);
+  const values = encode(appends);
   for (let attempt = 1; ; attempt++) {
     try {
       const rows = await database.execute<OutcomeRow>(kind === "create" ? "forge_create" : "forge_append", kind === "create" ? CREATE : APPEND, values);

@@ -25,6 +25,7 @@ export const tasks = relation({
   due_ms: "float8",
   needs_start: "bool",
   idempotent: "bool",
+  cancel_requested: "bool",
   bytes: "bytea",
   owner: "text",
   token: "bytea",
@@ -65,9 +66,9 @@ export function encodeBatch(appends: readonly StreamAppend[]): Buffer[] {
     rows.touches.push(...touchesOf(i, append));
     for (const { seq, kind, bytes } of append.events) rows.events.push({ i, seq, kind, bytes, delta: append.deltas });
     for (const task of append.addTasks) {
-      const { key: task_key, kind, route, dueAtMs: due_ms, needsStart: needs_start, idempotent, bytes, lease } = task;
+      const { key: task_key, kind, route, dueAtMs: due_ms, needsStart: needs_start, idempotent, cancelRequested: cancel_requested, bytes, lease } = task;
       const held = { owner: lease?.owner ?? null, token: lease?.token ?? null, ttl_ms: lease?.ttlMs ?? null };
-      rows.tasks.push({ i, task_key, kind, route, due_ms, needs_start, idempotent, bytes, ...held });
+      rows.tasks.push({ i, task_key, kind, route, due_ms, needs_start, idempotent, cancel_requested, bytes, ...held });
     }
     if (append.listing !== undefined) {
       const { status, detailStatus: detail_status, title, subject, version, labels, approvals } = append.listing;
@@ -86,6 +87,9 @@ export function encodeBatch(appends: readonly StreamAppend[]): Buffer[] {
   ];
 }
 
+/** An epoch that no task has. */
+const NEVER = -1;
+
 type Touch = { -readonly [Name in keyof RowOf<typeof touches.columns>]: RowOf<typeof touches.columns>[Name] };
 
 /** One row for each task, because a statement may change a row only once. */
@@ -100,7 +104,12 @@ function touchesOf(i: number, append: StreamAppend): readonly Touch[] {
     }
     return row;
   };
-  for (const { streamId, key, epoch, token } of append.requires) Object.assign(touch(streamId, key), { epoch, token });
+  for (const { streamId, key, epoch, token } of append.requires) {
+    const row = touch(streamId, key);
+    // Two proofs of one task can't both hold: the append is fenced, and whoever sent them finds out which does.
+    const differs = row.epoch !== null && (row.epoch !== epoch || row.token === null || Buffer.compare(row.token, token) !== 0);
+    Object.assign(row, { epoch: differs ? NEVER : epoch, token });
+  }
   for (const { streamId, key } of append.settles) touch(streamId, key).removed = true;
   for (const key of append.starts) touch(append.streamId, key).started = true;
   for (const key of append.removeTasks) touch(append.streamId, key).removed = true;

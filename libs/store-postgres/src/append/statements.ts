@@ -106,9 +106,9 @@ mark_tasks as (
   where x.locked and not x.removed and (x.started or x.cancelled) and (x.i in (select i from ok)) is true and t.ns = x.ns and t.stream_id = x.stream_id and t.task_key = x.task_key
 ),
 add_tasks as (
-  insert into forge.task (ns, stream_id, task_key, stream_kind, kind, route, due_at, owner, token, epoch, lease_until, needs_start, idempotent, bytes)
+  insert into forge.task (ns, stream_id, task_key, stream_kind, kind, route, due_at, owner, token, epoch, lease_until, needs_start, idempotent, cancel_requested, bytes)
   select ok.ns, ok.id, n.task_key, ok.kind, n.kind, n.route, case when n.due_ms > 0 then to_timestamp(n.due_ms / 1000) else now() end,
-    n.owner, n.token, case when n.owner is null then 0 else 1 end, now() + n.ttl_ms * interval '1 millisecond', n.needs_start, n.idempotent, n.bytes
+    n.owner, n.token, case when n.owner is null then 0 else 1 end, now() + n.ttl_ms * interval '1 millisecond', n.needs_start, n.idempotent, n.cancel_requested, n.bytes
   from n join ok using (i)
 ),
 write_listings as (

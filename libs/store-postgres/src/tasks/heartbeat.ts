@@ -2,7 +2,7 @@ import type { StoredTask, TaskId } from "@forge/engine/ports";
 import { isUuid } from "@forge/protocol";
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
-import { released, takeAway } from "./release.ts";
+import { type Released, released, takeAway } from "./release.ts";
 
 interface HeldRow {
   readonly place: number;
@@ -20,7 +20,7 @@ const UNDER_WAY_MS = 2_000;
 export async function heartbeat(
   database: Database,
   request: { sessionId: string; ttlMs: number; held: readonly (TaskId & { epoch: number })[] },
-): Promise<{ known: boolean; cancelled: readonly TaskId[]; lost: readonly TaskId[]; abandoned: readonly StoredTask[] }> {
+): Promise<{ known: boolean; cancelled: readonly TaskId[]; lost: readonly TaskId[]; abandoned: readonly StoredTask[]; routes: Released["routes"] }> {
   const { sessionId, ttlMs } = request;
   const held = request.held.filter(({ streamId }) => isUuid(streamId));
   const named = sql`unnest(
@@ -59,6 +59,7 @@ export async function heartbeat(
       for update of t skip locked`),
   );
 
+  const { started, routes } = released(missed);
   const taskAt = ({ place }: HeldRow): TaskId => {
     const { namespace, streamId, key } = held[place - 1] as TaskId;
     return { namespace, streamId, key };
@@ -68,6 +69,7 @@ export async function heartbeat(
     known: worker !== undefined,
     cancelled: rows.filter((row) => row.holds && row.cancel_requested).map(taskAt),
     lost: [...rows.filter((row) => !row.holds).map(taskAt), ...unknown],
-    abandoned: released(missed).started,
+    abandoned: started,
+    routes,
   };
 }

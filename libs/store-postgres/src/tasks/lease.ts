@@ -32,14 +32,14 @@ export async function leaseTasks(
 
 /**
  * Leases the control plane's own due timers or commands. A stream's commands leave in order of their keys (by bytes): none is leased while an earlier one exists,
- * leased or not. nextDueAtMs is the next time, after now, at which one becomes due.
+ * leased or not. nextDueInMs is how long, by the database's clock, until another becomes due.
  */
 export async function leaseInternal(
   database: Database,
   request: { kind: "timer" | "command"; owner: string; ttlMs: number; limit: number },
-): Promise<{ tasks: readonly StoredTask[]; nextDueAtMs: number | undefined }> {
+): Promise<{ tasks: readonly StoredTask[]; nextDueInMs: number | undefined }> {
   // One statement, so that what becomes due meanwhile is in one of the two answers.
-  const rows = await database.run<Omit<TaskRow, "ns"> & { ns: string | null; next_due_at: Date | null }>(
+  const rows = await database.run<Omit<TaskRow, "ns"> & { ns: string | null; next_due_ms: number | null }>(
     "forge_lease_internal",
     sql`
     with due as materialized (
@@ -55,12 +55,12 @@ export async function leaseInternal(
       from due where t.ns = due.ns and t.stream_id = due.stream_id and t.task_key = due.task_key
       returning ${TASK_COLUMNS}
     )
-    select t.*, next.due_at as next_due_at
+    select t.*, (extract(epoch from next.due_at - now()) * 1000)::float8 as next_due_ms
     from (select min(due_at) as due_at from forge.task where kind = ${request.kind} and kind in ('timer', 'command') and owner is null and due_at > now()) next
     left join leased t on true`,
   );
-  const tasks = rows.filter((row): row is TaskRow & { next_due_at: Date | null } => row.ns !== null);
-  return { tasks: inDueOrder(tasks), nextDueAtMs: rows[0]?.next_due_at?.getTime() };
+  const tasks = rows.filter((row): row is TaskRow & { next_due_ms: number | null } => row.ns !== null);
+  return { tasks: inDueOrder(tasks), nextDueInMs: rows[0]?.next_due_ms ?? undefined };
 }
 
 /** Leases unowned tasks that are asked to stop, so that the owner can settle them. */

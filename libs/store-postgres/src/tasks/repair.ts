@@ -49,15 +49,15 @@ export async function repairTasks(
       where t.ns = head.ns and t.stream_id = head.id and t.task_key = any(${[...change.cancel]}::text[]) and not t.task_key = any(${[...change.remove]}::text[])
     ),
     added as (
-      insert into forge.task (ns, stream_id, task_key, stream_kind, kind, route, due_at, owner, token, epoch, lease_until, needs_start, idempotent, bytes)
+      insert into forge.task (ns, stream_id, task_key, stream_kind, kind, route, due_at, owner, token, epoch, lease_until, needs_start, idempotent, cancel_requested, bytes)
       select head.ns, head.id, n.task_key, head.kind, n.kind, n.route, case when n.due_ms > 0 then to_timestamp(n.due_ms / 1000) else now() end,
-        n.owner, n.token, case when n.owner is null then 0 else 1 end, now() + n.ttl_ms * interval '1 millisecond', n.needs_start, n.idempotent, n.bytes
+        n.owner, n.token, case when n.owner is null then 0 else 1 end, now() + n.ttl_ms * interval '1 millisecond', n.needs_start, n.idempotent, n.cancel_requested, n.bytes
       from head cross join unnest(
         ${add.map((task) => task.key)}::text[], ${add.map((task) => task.kind)}::text[], ${add.map((task) => task.route)}::text[],
-        ${add.map((task) => task.dueAtMs)}::float8[], ${add.map((task) => task.needsStart)}::bool[], ${add.map((task) => task.idempotent)}::bool[],
+        ${add.map((task) => task.dueAtMs)}::float8[], ${add.map((task) => task.needsStart)}::bool[], ${add.map((task) => task.idempotent)}::bool[], ${add.map((task) => task.cancelRequested)}::bool[],
         ${add.map((task) => task.bytes)}::bytea[], ${add.map((task) => task.lease?.owner ?? null)}::text[],
         ${add.map((task) => task.lease?.token ?? null)}::bytea[], ${add.map((task) => task.lease?.ttlMs ?? null)}::float8[]
-      ) as n(task_key, kind, route, due_ms, needs_start, idempotent, bytes, owner, token, ttl_ms)
+      ) as n(task_key, kind, route, due_ms, needs_start, idempotent, cancel_requested, bytes, owner, token, ttl_ms)
       on conflict do nothing
     )
     select 1 as one from head`,

@@ -47,6 +47,7 @@ export function aTask(task: Partial<NewTask> & Pick<NewTask, "key">): NewTask {
     route: "default tool:echo",
     dueAtMs: 0,
     needsStart: true,
+    cancelRequested: false,
     idempotent: false,
     bytes: Buffer.from(`task ${task.key}`),
     lease: undefined,

@@ -19,7 +19,10 @@ export function benchAggregate(turnId: string): Aggregate {
     needs: () => [],
     decide: (_, command) => {
       const message = create(MessageSchema, { role: Role.USER, turnId, parts: [{ kind: (command as StartTurnRequest).input[0]?.kind as never }] });
-      return { events: [{ payload: { case: "messageAdded", value: create(MessageAddedSchema, { message }) }, turnId, sensitive: true }], result: create(StartTurnResponseSchema, { turnId }) };
+      return {
+        events: [{ payload: { case: "messageAdded", value: create(MessageAddedSchema, { message }) }, turnId, sensitive: true }],
+        result: create(StartTurnResponseSchema, { turnId }),
+      };
     },
     evolve: (state): BenchState => ({ count: (state as BenchState).count + 1 }),
     outstanding: () => [],

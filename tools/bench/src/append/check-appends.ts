@@ -29,6 +29,11 @@ export async function checkAppends(pool: pg.Pool, namespace: string, acknowledge
   const written = rows[0] as Written;
   const expected = acknowledged + (createdWithEvent ? STREAMS : 0);
   const wrong =
-    written.streams !== STREAMS || written.events !== expected || written.commands !== expected || written.heads !== expected || written.gaps !== 0 || Math.abs(written.bytes - EVENT_BYTES) > BYTES_OFF_MAX;
+    written.streams !== STREAMS ||
+    written.events !== expected ||
+    written.commands !== expected ||
+    written.heads !== expected ||
+    written.gaps !== 0 ||
+    Math.abs(written.bytes - EVENT_BYTES) > BYTES_OFF_MAX;
   if (wrong) throw new Error(`${namespace} acknowledged ${expected} appends of ${EVENT_BYTES} bytes, and the database holds ${JSON.stringify(written)}`);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Placement } from "@forge/core";
 import type { Store, StoredTask } from "@forge/engine/ports";
-import { type CommandRequest, sha256, StreamEngine } from "@forge/engine/stream";
+import { type CommandRequest, StreamEngine, sha256 } from "@forge/engine/stream";
 import { type StartTurnRequest, StartTurnRequestSchema, StartTurnResponseSchema } from "@forge/protocol/session";
 import { measure, Turnstile } from "../load.ts";
 import { benchAggregate, FILLER } from "./bench-aggregate.ts";
@@ -47,6 +47,7 @@ export function engineCommands(store: Store): AppendWorkload {
     cacheMax: 10_000,
     nowMs: () => Date.now(),
     artifactText: async () => undefined,
+    knowTools: async () => undefined,
     toolsOf: () => [],
     onAppended: ({ namespace, streamId, seq, unplacedRoutes }) => store.wake([{ namespace, streamId, seq, routes: unplacedRoutes }]),
     onBug: (error, where) => {

@@ -6,7 +6,7 @@ import { engineCommands } from "../append/engine.ts";
 import { singleAppends } from "../append/single.ts";
 import type { Row, Section } from "../report/row.ts";
 import type { Scale } from "../scale.ts";
-import { median, quantile, ratePerSecond, type Round, spread } from "../statistics.ts";
+import { median, quantile, type Round, ratePerSecond, spread } from "../statistics.ts";
 
 const NOTE =
   "32 in flight over 64 streams; each appends one event of 300 bytes and one command record. The unbatched baseline is a thinner statement than the engine's, without checks " +
@@ -61,7 +61,11 @@ export async function measureAppends(pool: pg.Pool, store: Store, scale: Scale):
       p99Row(single),
       { ...rateRow(batched), ratio: { value: median(ratios(batched, single, ratePerSecond)), to: "unbatched" } },
       p99Row(batched),
-      { ...rateRow(engine), ratio: { value: median(rate), to: "batched" }, target: { text: `at least ${RATIO_MIN} of batched`, isMet: median(rate) >= RATIO_MIN } },
+      {
+        ...rateRow(engine),
+        ratio: { value: median(rate), to: "batched" },
+        target: { text: `at least ${RATIO_MIN} of batched`, isMet: median(rate) >= RATIO_MIN },
+      },
       { ...p99Row(engine), ratio: { value: median(p99), to: "unbatched" }, target: { text: "at most 1 of unbatched", isMet: median(p99) <= 1 } },
       { name: "engine and client: processor time per command", unit: "µs", value: spread(engine.rounds.map(({ cpuUs }) => cpuUs)) },
     ],

@@ -5,14 +5,17 @@ import { SessionService } from "@forge/protocol/session";
 import { measure } from "../load.ts";
 import type { Round } from "../statistics.ts";
 
-/** Messages of one bare stream. */
+/** Messages of one long bare stream. */
 export const STREAM_MESSAGES = 5_000;
 
 /** The rpc library with handlers that do nothing. */
 export interface BareClient {
   /** One after the other. */
   unary(count: number): Promise<Round>;
-  stream(): Promise<{ readonly perSecond: number; readonly firstMs: number }>;
+  /** Streams of one message each, one after the other. */
+  shortStreams(count: number): Promise<Round>;
+  /** Messages in a second of one long stream. */
+  streamRate(): Promise<number>;
   close(): void;
 }
 
@@ -22,20 +25,24 @@ export function createBareClient(url: string): BareClient {
   const transport = createConnectTransport({ baseUrl: url, httpVersion: "2", sessionManager: sessions });
   const session = createClient(SessionService, transport);
   const event = createClient(EventService, transport);
+  const receive = async (messages: number): Promise<void> => {
+    let received = 0;
+    for await (const _ of event.subscribeEvents({ streams: [{ afterSeq: BigInt(messages) }] })) received++;
+    if (received !== messages) throw new Error(`a bare stream ended after ${received} of ${messages} messages`);
+  };
   return {
     unary: (count) =>
       measure(1, { seconds: 60, countMax: count }, async () => {
         await session.getSessionSnapshot({ sessionId: "bare" });
       }),
-    stream: async () => {
+    shortStreams: (count) =>
+      measure(1, { seconds: 60, countMax: count }, async () => {
+        await receive(1);
+      }),
+    streamRate: async () => {
       const began = performance.now();
-      let firstMs = Number.NaN;
-      let received = 0;
-      for await (const _ of event.subscribeEvents({ streams: [{ afterSeq: BigInt(STREAM_MESSAGES) }] })) {
-        if (received++ === 0) firstMs = performance.now() - began;
-      }
-      if (received !== STREAM_MESSAGES) throw new Error(`the bare stream ended after ${received} of ${STREAM_MESSAGES} messages`);
-      return { perSecond: (received / (performance.now() - began)) * 1000, firstMs };
+      await receive(STREAM_MESSAGES);
+      return (STREAM_MESSAGES / (performance.now() - began)) * 1000;
     },
     close: () => sessions.abort(),
   };

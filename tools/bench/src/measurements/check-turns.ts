@@ -7,7 +7,8 @@ export async function checkTurns(pool: pg.Pool, sessionIds: readonly string[], e
      from forge.event where stream_id = any($1::uuid[]) and kind in ('turn.completed', 'turn.failed', 'turn.cancelled', 'turn.abandoned')`,
     [sessionIds],
   );
-  if (rows[0]?.completed !== expected || rows[0].ended !== expected) throw new Error(`${expected} turns were counted, and the database holds ${JSON.stringify(rows[0])}`);
+  if (rows[0]?.completed !== expected || rows[0].ended !== expected)
+    throw new Error(`${expected} turns were counted, and the database holds ${JSON.stringify(rows[0])}`);
 }
 
 /** The same for runs and the steps in them. */

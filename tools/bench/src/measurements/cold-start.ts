@@ -38,7 +38,12 @@ async function forgeRun(project: string, cache: string): Promise<number> {
   const environment = { ...process.env, XDG_CACHE_HOME: cache, DATABASE_URL: undefined };
   let output = "";
   const seconds = await secondsOf(async () => {
-    ({ stdout: output } = await promisify(execFile)(process.execPath, args, { cwd: project, env: environment, timeout: RUN_MS_MAX, maxBuffer: 64 * 1024 * 1024 }));
+    ({ stdout: output } = await promisify(execFile)(process.execPath, args, {
+      cwd: project,
+      env: environment,
+      timeout: RUN_MS_MAX,
+      maxBuffer: 64 * 1024 * 1024,
+    }));
   });
   const { run } = JSON.parse(output.trim().split("\n").at(-1) ?? "") as ReportedRun;
   if (run.status !== "RUN_STATUS_COMPLETED" && run.status !== "COMPLETED") throw new Error(`the run of the example ended as ${run.status}`);

@@ -1,7 +1,7 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { commandHeader, type ForgeClient } from "@forge/client";
 import { StreamKind } from "@forge/protocol/common";
 import { OnError, type StartRunRequestSchema } from "@forge/protocol/workflow";
-import type { MessageInitShape } from "@bufbuild/protobuf";
 
 export const STEPS = 10;
 

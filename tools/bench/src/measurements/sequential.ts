@@ -60,22 +60,23 @@ export async function measureSequential(subjects: { readonly inside: Subject; re
   const bare = createBareClient(inside.fleet.bareUrl);
   const commits: number[] = [];
   const unary: number[] = [];
+  const shortStreams: number[] = [];
   const streamRates: number[] = [];
-  const streamFirsts: number[] = [];
   const turns: Turns[] = [];
   const turnsApart: Turns[] = [];
   try {
     for (let index = 0; index <= scale.rounds; index++) {
       const commit = p50(await measureCommits(inside.pool, scale.repetitions));
       const roundTrip = p50(await bare.unary(scale.repetitions));
-      const stream = await bare.stream();
+      const shortStream = p50(await bare.shortStreams(scale.repetitions));
+      const streamRate = await bare.streamRate();
       const measured = await measureTurns(inside, scale.repetitions);
       const measuredApart = await measureTurns(apart, scale.repetitions);
       if (index === 0) continue;
       commits.push(commit);
       unary.push(roundTrip);
-      streamRates.push(stream.perSecond);
-      streamFirsts.push(stream.firstMs);
+      shortStreams.push(shortStream);
+      streamRates.push(streamRate);
       turns.push(measured);
       turnsApart.push(measuredApart);
     }
@@ -92,7 +93,7 @@ export async function measureSequential(subjects: { readonly inside: Subject; re
     rows: [
       { name: "one commit: p50", unit: "ms", value: spread(commits) },
       { name: "one bare Connect round trip: p50", unit: "ms", value: spread(unary) },
-      { name: "one bare Connect stream: first message", unit: "ms", value: spread(streamFirsts) },
+      { name: "one bare Connect stream of one message: p50", unit: "ms", value: spread(shortStreams) },
       { name: `one bare Connect stream: messages, of ${STREAM_MESSAGES}`, unit: "/s", value: spread(streamRates) },
       { name: "commits of a turn", unit: "commits", value: perTurn, target: { text: `at most ${COMMITS_MAX}`, isMet: perTurn.median <= COMMITS_MAX } },
       { name: "sum of a turn's commits and round trips", unit: "ms", value: spread(sums) },

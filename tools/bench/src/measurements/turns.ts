@@ -76,7 +76,11 @@ export class TurnRunner {
   async turn(): Promise<void> {
     const session = this.#sessions.shift();
     if (session === undefined) throw new Error("fewer sessions than turns were prepared");
-    const answer = this.#client.session.startTurn({ header: commandHeader(), sessionId: session.sessionId, input: [{ kind: { case: "text", value: { text: TEXT } } }] });
+    const answer = this.#client.session.startTurn({
+      header: commandHeader(),
+      sessionId: session.sessionId,
+      input: [{ kind: { case: "text", value: { text: TEXT } } }],
+    });
     await session.ended(answer.then(({ turnId }) => turnId));
     session.turns++;
     if (session.turns < TURNS_PER_SESSION) this.#sessions.unshift(session);

@@ -30,7 +30,11 @@ function cells({ name, value, unit, ratio, target }: Row): string[] {
 export function formatText(sections: readonly Section[]): string {
   const table = sections.map(({ rows }) => rows.map(cells));
   const widths = COLUMNS.map((column, index) => Math.max(column.length, ...table.flat().map((row) => (row[index] ?? "").length)));
-  const line = (row: readonly string[]): string => row.map((cell, index) => (index > 0 && index < 4 ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0))).join("  ").trimEnd();
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, index) => (index > 0 && index < 4 ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0)))
+      .join("  ")
+      .trimEnd();
   return sections.map(({ title }, index) => [title, line(COLUMNS), ...(table[index] ?? []).map(line), ""].join("\n")).join("\n");
 }
 
@@ -38,7 +42,9 @@ export function formatText(sections: readonly Section[]): string {
 export function formatMarkdown(sections: readonly Section[]): string {
   const line = (row: readonly string[]): string => `| ${row.join(" | ")} |`;
   return sections
-    .map(({ title, note, rows }) => [`### ${title}`, "", note, "", line(COLUMNS), "|---|--:|--:|--:|---|---|---|---|", ...rows.map((row) => line(cells(row))), ""].join("\n"))
+    .map(({ title, note, rows }) =>
+      [`### ${title}`, "", note, "", line(COLUMNS), "|---|--:|--:|--:|---|---|---|---|", ...rows.map((row) => line(cells(row))), ""].join("\n"),
+    )
     .join("\n");
 }
 

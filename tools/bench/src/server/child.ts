@@ -1,11 +1,12 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { ENVIRONMENT_VARIABLE, type ExecutorConfig, type Question, type ServerConfig, type WritesAnswer } from "./messages.ts";
 
 const ANSWER_MS_MAX = 60_000;
 
-/** A process of one of the entries in this folder; it ends with this one. */
+/** A process of its own; it ends with this one. */
 export class Child<Ready> {
   readonly #process: ChildProcess;
   readonly #name: string;
@@ -18,12 +19,13 @@ export class Child<Ready> {
   }
 
   /** Resolves once the process has said that it is ready. */
-  static async start<Ready>(entry: string, config: ServerConfig | ExecutorConfig): Promise<Child<Ready>> {
-    const child = fork(path.join(import.meta.dirname, entry), {
+  static async start<Ready>(entry: URL, config: ServerConfig | ExecutorConfig): Promise<Child<Ready>> {
+    const name = path.basename(entry.pathname);
+    const child = fork(fileURLToPath(entry), {
       env: { ...process.env, [ENVIRONMENT_VARIABLE]: JSON.stringify(config) },
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
-    return new Child(child, entry, (await nextMessage(child, entry)) as Ready);
+    return new Child(child, name, (await nextMessage(child, name)) as Ready);
   }
 
   async writes(): Promise<WritesAnswer> {

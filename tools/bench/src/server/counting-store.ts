@@ -12,8 +12,6 @@ export interface Writes {
   readonly otherCommits: number;
 }
 
-export const NOTHING_WRITTEN: Writes = { appendCommits: 0, appends: 0, deltaAppends: 0, otherCommits: 0 };
-
 export function difference(after: Writes, before: Writes): Writes {
   return {
     appendCommits: after.appendCommits - before.appendCommits,

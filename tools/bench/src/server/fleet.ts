@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type ForgeClient, createConnectClient } from "@forge/client";
+import { createConnectClient, type ForgeClient } from "@forge/client";
 import type { PostgresConnection } from "@forge/store-postgres";
 import { Child } from "./child.ts";
 import type { ExecutorConfig, ServerConfig, ServerReady, WritesAnswer } from "./messages.ts";
@@ -25,12 +25,12 @@ export async function startFleet(connection: PostgresConnection, executor: "insi
     await mkdir(path.join(project, "functions"));
     await writeFile(path.join(project, "functions", "bench.ts"), FUNCTIONS);
     const serverConfig: ServerConfig = executor === "inside" ? { connection, project } : { connection };
-    const server = await Child.start<ServerReady>("server-process.ts", serverConfig);
+    const server = await Child.start<ServerReady>(new URL("./server-process.ts", import.meta.url), serverConfig);
     cleanup.defer(() => server.stop());
     const { url, clientToken, workerToken, bareUrl } = server.ready;
     if (executor === "apart") {
       const config: ExecutorConfig = { url, token: workerToken, project };
-      const process = await Child.start("executor-process.ts", config);
+      const process = await Child.start(new URL("./executor-process.ts", import.meta.url), config);
       cleanup.defer(() => process.stop());
     }
     const client = createConnectClient({ url, token: clientToken });

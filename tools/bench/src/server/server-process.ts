@@ -14,11 +14,17 @@ import type { ServerConfig, ServerReady } from "./messages.ts";
 const NAMESPACE = "default";
 const { connection, project } = configOf<ServerConfig>();
 const cleanup = new AsyncDisposableStack();
-const { store, writes } = countWrites(await createPostgresStore(connection));
+const counting = countWrites(await createPostgresStore(connection));
+const { store } = counting;
 cleanup.defer(() => store.close());
 const apis = await createControlPlane({ store, onProblem: (error, where) => logger.error({ err: error, where }, "a problem in the engine") });
 cleanup.defer(() => apis.close());
-const server = await startServer({ apis, findPrincipal: (hash) => store.findPrincipal(hash), port: 0, onBug: (error) => logger.error({ err: error }, "an internal error") });
+const server = await startServer({
+  apis,
+  findPrincipal: (hash) => store.findPrincipal(hash),
+  port: 0,
+  onBug: (error) => logger.error({ err: error }, "an internal error"),
+});
 cleanup.defer(() => server.close());
 const bare = await startBareServer();
 cleanup.defer(() => bare.close());
@@ -33,4 +39,4 @@ const [clientToken, workerToken] = [newToken(), newToken()];
 await grant(store, clientToken, { id: "bench", kind: "client", namespaces: [NAMESPACE], queues: [] });
 await grant(store, workerToken, { id: "worker:bench", kind: "worker", namespaces: [NAMESPACE], queues: ["default"] });
 const ready: ServerReady = { type: "ready", url: server.url, clientToken, workerToken, bareUrl: bare.url };
-serve(ready, { stop: () => cleanup.disposeAsync(), writes });
+serve(ready, { stop: () => cleanup.disposeAsync(), writes: () => counting.writes() });
