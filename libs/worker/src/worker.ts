@@ -149,7 +149,7 @@ class WorkerLoop implements Worker {
         .catch(this.#options.onProblem)
         .finally(() => {
           if (this.#running.get(leased.taskId) === task) this.#running.delete(leased.taskId);
-          for (const wake of this.#waiting) wake();
+          
         });
     }
   }

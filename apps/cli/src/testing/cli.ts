@@ -31,7 +31,7 @@ export class Cli {
     const node = [process.execPath, MAIN, ...words];
     const env = { ...process.env, CI: "", NO_COLOR: "", TERM: "xterm", DATABASE_URL: "", ...environment };
     const [program = "", ...args] = terminal
-      ? ["script", "--quiet", "--return", "--flush", "--command", node.map((word) => `'${word}'`).join(" "), "/dev/null"]
+      ? ["script", "--quiet", "--return", "--flush", "--command", `stty cols 80 rows 24; exec ${node.map((word) => `'${word}'`).join(" ")}`, "/dev/null"]
       : node;
     this.child = spawn(program, args, { cwd: directory, env });
     this.child.stdout.on("data", (data: Buffer) => (this.stdout += data.toString()));

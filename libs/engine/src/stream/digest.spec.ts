@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { CreateSessionRequestSchema } from "@forge/protocol/session";
+import { StartRunRequestSchema } from "@forge/protocol/workflow";
 import { describe, expect, it } from "vitest";
 import { requestDigest } from "./digest.ts";
 
@@ -22,6 +23,16 @@ describe("requestDigest", () => {
     const newer = request({});
     newer.$unknown = [{ no: 999, wireType: 0, data: new Uint8Array([1]) }];
     expect(digest(newer)).not.toBe(first);
+  });
+
+  it("is the same in whatever order maps inside of messages came", () => {
+    const run = (inputs: Record<string, { path: string }>) => {
+      const steps = [{ id: "a", inputs: Object.fromEntries(Object.entries(inputs).map(([name, { path }]) => [name, { kind: { case: "path" as const, value: path } }])) }];
+      return Buffer.from(requestDigest(StartRunRequestSchema, create(StartRunRequestSchema, { definition: { id: "w", steps } }))).toString("hex");
+    };
+    const first = run({ x: { path: "inputs.x" }, y: { path: "inputs.y" } });
+    expect(run({ y: { path: "inputs.y" }, x: { path: "inputs.x" } })).toBe(first);
+    expect(run({ x: { path: "inputs.y" }, y: { path: "inputs.x" } })).not.toBe(first);
   });
 
   it("has this value, which every language's client can check", () => {

@@ -129,6 +129,26 @@ describe("StreamEngine", () => {
     expect(results).toEqual(["LEASE_LOST", "accepted"]);
   });
 
+  it("refuses a command for another kind of stream alone, whatever it shares an append with", async () => {
+    const { engine, bugs } = setup();
+    const created = createSession("c1");
+    await engine.execute(created);
+    const stranger = (id: string): CommandRequest => ({ ...close(created.streamId, id), kind: "run" });
+    const results = await Promise.allSettled([engine.execute(stranger("x1")), engine.execute(startTurn(created.streamId, "t1")), engine.execute(stranger("x2"))]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "rejected"]);
+    expect(bugs).toEqual([]);
+  });
+
+  it("lets a command that can't be decided at all fail alone", async () => {
+    const { engine, bugs } = setup();
+    const created = createSession("c1");
+    await engine.execute(created);
+    const broken: CommandRequest = { ...close(created.streamId, "x1"), command: { $typeName: "nobody.knows" } };
+    const results = await Promise.allSettled([engine.execute(broken), engine.execute(startTurn(created.streamId, "t1"))]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+    expect(bugs.length).toBeGreaterThan(0);
+  });
+
   it("publishes each event once, in order, after it is stored", async () => {
     const { engine, appended, memory } = setup();
     const created = createSession("c1");

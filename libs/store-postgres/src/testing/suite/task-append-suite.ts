@@ -56,6 +56,41 @@ export function describeTaskAppends(suite: Suite): void {
       expect(timer).toMatchObject({ kind: "timer", dueAtMs });
     });
 
+    it("is fenced where two commands of one append prove different leases of one task", async () => {
+      const { store } = suite;
+      const [namespace, streamId] = [newNamespace(), newStreamId()];
+      const [stale, present] = [randomBytes(16), randomBytes(16)];
+      await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 0, addTasks: [aTask({ key: "a", lease: { owner: "w", token: present, ttlMs: 60_000 } })] }));
+      const proofs = [
+        { streamId, key: "a", epoch: 1, token: stale },
+        { streamId, key: "a", epoch: 1, token: present },
+      ];
+      for (const requires of [proofs, [...proofs].reverse()]) {
+        expect(await store.append([anAppend({ namespace, streamId, expectedSeq: 1, requires, starts: ["a"] })])).toEqual([{ outcome: "fenced" }]);
+      }
+      expect(await store.append([anAppend({ namespace, streamId, expectedSeq: 1, requires: proofs.slice(1), starts: ["a"] })])).toEqual([{ outcome: "ok" }]);
+    });
+
+    it("adds a task that was asked to stop before it was given out, for nobody to do and for someone to settle", async () => {
+      const { store } = suite;
+      const [namespace, streamId] = [newNamespace(), newStreamId()];
+      await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 0, addTasks: [aTask({ key: "a", cancelRequested: true })] }));
+      expect(await store.leaseTasks({ namespace, routes: ["default tool:echo"], owner: "w", ttlMs: 1000, limit: 10 })).toEqual([]);
+      expect((await store.leaseCancelled({ owner: "replica", ttlMs: 1000, limit: 10, streamId })).map((task) => task.key)).toEqual(["a"]);
+    });
+
+    it("fails only the append whose data has no place in its column", async () => {
+      const { store } = suite;
+      const namespace = newNamespace();
+      const ids = [newStreamId(), newStreamId(), newStreamId()] as const;
+      const lease = { owner: "w", token: randomBytes(16), ttlMs: 60_000 };
+      await store.append(ids.map((streamId) => anAppend({ namespace, streamId, expectedSeq: 0, addTasks: [aTask({ key: "a", lease })] })));
+      const next = (streamId: string, epoch: number, artifact: string) =>
+        anAppend({ namespace, streamId, expectedSeq: 1, requires: [{ streamId, key: "a", epoch, token: lease.token }], artifacts: [artifact] });
+      const outcomes = await store.append([next(ids[0], 1, "a".repeat(64)), next(ids[1], 2 ** 31, "a".repeat(64)), next(ids[2], 1, randomBytes(12_000).toString("hex"))]);
+      expect(outcomes.map(({ outcome }) => outcome)).toEqual(["ok", "error", "error"]);
+    });
+
     it("starts and settles under the proof of the lease, and is fenced by another token, a later epoch or a task that is gone", async () => {
       const { store } = suite;
       const [namespace, streamId] = [newNamespace(), newStreamId()];

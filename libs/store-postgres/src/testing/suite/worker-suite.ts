@@ -38,6 +38,15 @@ export function describeWorkers(suite: Suite): void {
       expect(await store.liveWorkers(namespace)).toEqual([another, { ...second, draining: true }]);
     });
 
+    it("does not take the name of another principal's live worker", async () => {
+      const { store } = suite;
+      const namespace = newNamespace();
+      const first = aWorker({ namespace, principal: "worker:a" });
+      await store.saveWorker(first, 60_000);
+      expect(await store.saveWorker(aWorker({ namespace, name: first.name, principal: "worker:b" }), 60_000)).toBeUndefined();
+      expect((await store.liveWorkers(namespace)).map((worker) => worker.sessionId)).toEqual([first.sessionId]);
+    });
+
     it("removes workers whose time has passed, once", async () => {
       const { store, other } = suite;
       const namespace = newNamespace();
