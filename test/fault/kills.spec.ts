@@ -1,6 +1,4 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { ForgeError } from "@forge/protocol";
 import type { Event } from "@forge/protocol/event";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Cluster, startCluster } from "../harness/cluster.ts";
@@ -32,32 +30,18 @@ async function kill(victim: Victim): Promise<void> {
   else await cluster.database.crash();
 }
 
-/** While the executor is dead for longer than its lease, nobody serves the model, and a new session or run is refused: then it is asked for again, with the same id. */
-async function onceServed<T>(call: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!(error instanceof ForgeError) || (error.reason !== "MODEL_NOT_SERVED" && error.reason !== "FUNCTION_NOT_SERVED")) throw error;
-      await delay(100);
-    }
-  }
-}
-
 function callArguments(random: Random): CallArguments {
   return { delays: { "before-start": random.between(0, 80), "before-effect": random.between(0, 80), "after-effect": random.between(0, 80) } };
 }
 
 async function oneTurn(text: string): Promise<void> {
-  const commandId = randomUUID();
-  const sessionId = await onceServed(() => createSession(cluster.client, { commandId }));
+  const sessionId = await createSession(cluster.client);
   const turnId = await startTurn(cluster.client, sessionId, text);
   await turnEnded(cluster.client, sessionId, turnId);
 }
 
 async function oneRun(args: CallArguments): Promise<void> {
-  const commandId = randomUUID();
-  const runId = await onceServed(() => startRun(cluster.client, threeSteps(args), commandId));
+  const runId = await startRun(cluster.client, threeSteps(args));
   await runEnded(cluster.client, runId);
 }
 

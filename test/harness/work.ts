@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { commandHeader, type ForgeClient, followEvents, withRetry } from "@forge/client";
+import { ForgeError } from "@forge/protocol";
 import { StreamKind } from "@forge/protocol/common";
 import type { Event } from "@forge/protocol/event";
 import type { AgentSpecSchema } from "@forge/protocol/session";
@@ -9,7 +11,7 @@ import { OnError, type WorkflowDefinitionSchema } from "@forge/protocol/workflow
 import type { CallArguments } from "./test-handlers.ts";
 
 /** The longest that a test waits for anything. */
-export const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 30_000;
 
 export const TOOLS = ["test.append", "test.again", "tools.shell"] as const;
 export type ToolName = (typeof TOOLS)[number];
@@ -31,7 +33,24 @@ export function sessionRequest(options: SessionOptions = {}) {
 
 export async function createSession(client: ForgeClient, options: SessionOptions = {}): Promise<string> {
   const request = sessionRequest(options);
-  return (await withRetry(() => client.session.createSession(request))).sessionId;
+  return (await onceServed(() => client.session.createSession(request))).sessionId;
+}
+
+/**
+ * Retries what is lost on its way, and what is refused because the executor is away for longer than its lease: nobody serves the model then, until it has
+ * joined again.
+ */
+async function onceServed<T>(call: () => Promise<T>): Promise<T> {
+  const untilMs = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await withRetry(call);
+    } catch (error) {
+      const isUnserved = error instanceof ForgeError && (error.reason === "MODEL_NOT_SERVED" || error.reason === "FUNCTION_NOT_SERVED");
+      if (!isUnserved || Date.now() > untilMs) throw error;
+      await delay(50);
+    }
+  }
 }
 
 /** A text part. */
@@ -114,7 +133,7 @@ export function threeSteps(call: CallArguments = {}): MessageInitShape<typeof Wo
 
 export async function startRun(client: ForgeClient, definition: MessageInitShape<typeof WorkflowDefinitionSchema>, commandId: string = randomUUID()): Promise<string> {
   const request = { header: commandHeader(commandId), definition, policy: { answer: Decision.ALLOW } };
-  return (await withRetry(() => client.workflow.startRun(request))).runId;
+  return (await onceServed(() => client.workflow.startRun(request))).runId;
 }
 
 /** Waits for a condition that no event tells of. */
@@ -122,6 +141,6 @@ export async function until(what: string, condition: () => Promise<boolean> | bo
   const untilMs = Date.now() + waitMs;
   while (!(await condition())) {
     if (Date.now() > untilMs) throw new Error(`not within ${waitMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await delay(20);
   }
 }

@@ -1,7 +1,7 @@
 import { create, type DescMethod, type DescService, type Message, toBinary } from "@bufbuild/protobuf";
 import { createClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { type CallOptions, checkText, type Client, ForgeError } from "@forge/protocol";
+import { type CallOptions, type Client, checkText, ForgeError } from "@forge/protocol";
 import { ArtifactService } from "@forge/protocol/artifact";
 import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";

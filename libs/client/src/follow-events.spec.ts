@@ -4,7 +4,7 @@ import { ForgeError } from "@forge/protocol";
 import { ErrorCode, StreamKind, type StreamRef } from "@forge/protocol/common";
 import { SubscribeEventsRequestSchema, type SubscribeEventsResponse, SubscribeEventsResponseSchema } from "@forge/protocol/event";
 import { describe, expect, it, vi } from "vitest";
-import { type Followed, followEvents, type FollowOptions } from "./follow-events.ts";
+import { type Followed, type FollowOptions, followEvents } from "./follow-events.ts";
 import type { ForgeClient } from "./forge-client.ts";
 
 type Stream = Pick<StreamRef, "kind" | "id">;
@@ -38,9 +38,14 @@ const lost = new ForgeError(ErrorCode.STORAGE_ERROR, "connection reset", { reaso
 function scripted(...scripts: Script[]) {
   const asked: { readonly [id: string]: number }[] = [];
   const requests: MessageInitShape<typeof SubscribeEventsRequestSchema>[] = [];
-  async function* subscribeEvents(request: MessageInitShape<typeof SubscribeEventsRequestSchema>, options?: CallOptions): AsyncGenerator<SubscribeEventsResponse> {
+  async function* subscribeEvents(
+    request: MessageInitShape<typeof SubscribeEventsRequestSchema>,
+    options?: CallOptions,
+  ): AsyncGenerator<SubscribeEventsResponse> {
     requests.push(request);
-    asked.push(Object.fromEntries((create(SubscribeEventsRequestSchema, request).streams ?? []).map(({ stream, afterSeq }) => [stream?.id ?? "", Number(afterSeq)])));
+    asked.push(
+      Object.fromEntries((create(SubscribeEventsRequestSchema, request).streams ?? []).map(({ stream, afterSeq }) => [stream?.id ?? "", Number(afterSeq)])),
+    );
     const script = scripts.shift() ?? [new ForgeError(ErrorCode.INTERNAL, "nobody expected this subscription")];
     for (const step of script) {
       if (step instanceof ForgeError) throw step;
@@ -68,7 +73,9 @@ describe("following", () => {
   it("asks for what it was told to", async () => {
     const { client, requests } = scripted([caughtUp()]);
     await follow(client, { streams: [{ stream: RUN, afterSeq: 7 }], followChildren: true, excludeKinds: ["turn.output_delta"] });
-    expect(requests).toEqual([{ streams: [{ stream: RUN, afterSeq: 7n }], followChildren: true, filter: { excludeKinds: ["turn.output_delta"] }, noFollow: true }]);
+    expect(requests).toEqual([
+      { streams: [{ stream: RUN, afterSeq: 7n }], followChildren: true, filter: { excludeKinds: ["turn.output_delta"] }, noFollow: true },
+    ]);
   });
 
   it("goes on after the last event when the connection is lost, each event once and `caught up` once", async () => {
@@ -80,7 +87,12 @@ describe("following", () => {
   });
 
   it("goes on after positions as well, and never back behind what came", async () => {
-    const { client, asked } = scripted([event(3), { case: "position", value: position(9) }, lost], [{ case: "position", value: position(4) }, lost], [caughtUp(position(20)), lost], [caughtUp()]);
+    const { client, asked } = scripted(
+      [event(3), { case: "position", value: position(9) }, lost],
+      [{ case: "position", value: position(4) }, lost],
+      [caughtUp(position(20)), lost],
+      [caughtUp()],
+    );
     expect(await follow(client)).toEqual([3, "at 9", "at 4", "caught up"]);
     expect(asked).toEqual([{ run: 0 }, { run: 9 }, { run: 9 }, { run: 20 }]);
   });
@@ -152,13 +164,20 @@ describe("a follower that is stopped", () => {
 
 describe("children that were met on the way", () => {
   it("are asked for by themselves after a reconnection", async () => {
-    const { client, asked } = scripted([stepStarted(2, "child"), event(1, CHILD), event(2, CHILD), event(3), lost], [event(3, CHILD), event(2, CHILD), caughtUp()]);
+    const { client, asked } = scripted(
+      [stepStarted(2, "child"), event(1, CHILD), event(2, CHILD), event(3), lost],
+      [event(3, CHILD), event(2, CHILD), caughtUp()],
+    );
     expect(await follow(client, { followChildren: true })).toEqual([2, "child 1", "child 2", 3, "child 3", "caught up"]);
     expect(asked).toEqual([{ run: 0 }, { run: 3, child: 2 }]);
   });
 
   it("are not lost when the connection is, between the event that names them and their own first", async () => {
-    const { client, asked } = scripted([event(1), stepStarted(2, "child"), event(3), lost], [stepStarted(2, "child"), event(3), event(1, CHILD), lost], [caughtUp()]);
+    const { client, asked } = scripted(
+      [event(1), stepStarted(2, "child"), event(3), lost],
+      [stepStarted(2, "child"), event(3), event(1, CHILD), lost],
+      [caughtUp()],
+    );
     expect(await follow(client, { followChildren: true })).toEqual([1, 2, 3, "child 1", "caught up"]);
     expect(asked).toEqual([{ run: 0 }, { run: 1 }, { run: 3, child: 1 }]);
   });

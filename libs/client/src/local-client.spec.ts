@@ -22,7 +22,9 @@ async function drain(messages: AsyncIterable<unknown>): Promise<number> {
 
 describe("a client without a wire", () => {
   it("hands the services whole messages and who calls", async () => {
-    const createSession = vi.fn<(request: CreateSessionRequest, call: Call) => Promise<never>>().mockResolvedValue(create(CreateSessionResponseSchema, { sessionId: "made" }) as never);
+    const createSession = vi
+      .fn<(request: CreateSessionRequest, call: Call) => Promise<never>>()
+      .mockResolvedValue(create(CreateSessionResponseSchema, { sessionId: "made" }) as never);
     const client = setup({ session: { createSession } });
     expect((await client.session.createSession({ title: "a" })).sessionId).toBe("made");
     expect(createSession).toHaveBeenCalledWith(create(CreateSessionRequestSchema, { title: "a" }), { ...CALLER, signal: expect.any(AbortSignal) });
@@ -38,24 +40,30 @@ describe("a client without a wire", () => {
 
   it("refuses text that no wire could carry", async () => {
     const client = setup({ session: { createSession: () => expect.fail("must not be called") } });
-    await expect(client.session.createSession({ labels: { $owner: "a\ud800" } })).rejects.toMatchObject({ code: ErrorCode.VALIDATION, detail: { metadata: { field: "labels.$owner" } } });
+    await expect(client.session.createSession({ labels: { $owner: "a\ud800" } })).rejects.toMatchObject({
+      code: ErrorCode.VALIDATION,
+      detail: { metadata: { field: "labels.$owner" } },
+    });
   });
 
-  it.each([true, false])("ends a stream with `cancelled` when its caller gives it up, though the service ended it quietly (while reading: %s)", async (isReading) => {
-    const subscribeEvents: LocalApis["event"]["subscribeEvents"] = async function* (_, { signal }) {
-      yield create(SubscribeEventsResponseSchema);
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-    };
-    const client = setup({ event: { subscribeEvents } });
-    const stop = new AbortController();
-    const stream = client.event.subscribeEvents({}, { signal: stop.signal })[Symbol.asyncIterator]();
-    await stream.next();
-    if (!isReading) stop.abort();
-    const next = stream.next();
-    stop.abort();
-    await expect(next).rejects.toMatchObject({ code: ErrorCode.CANCELLED });
-    await expect(drain(client.event.subscribeEvents({}, { signal: stop.signal }))).rejects.toMatchObject({ code: ErrorCode.CANCELLED });
-  });
+  it.each([true, false])(
+    "ends a stream with `cancelled` when its caller gives it up, though the service ended it quietly (while reading: %s)",
+    async (isReading) => {
+      const subscribeEvents: LocalApis["event"]["subscribeEvents"] = async function* (_, { signal }) {
+        yield create(SubscribeEventsResponseSchema);
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      };
+      const client = setup({ event: { subscribeEvents } });
+      const stop = new AbortController();
+      const stream = client.event.subscribeEvents({}, { signal: stop.signal })[Symbol.asyncIterator]();
+      await stream.next();
+      if (!isReading) stop.abort();
+      const next = stream.next();
+      stop.abort();
+      await expect(next).rejects.toMatchObject({ code: ErrorCode.CANCELLED });
+      await expect(drain(client.event.subscribeEvents({}, { signal: stop.signal }))).rejects.toMatchObject({ code: ErrorCode.CANCELLED });
+    },
+  );
 
   it("that is closed ends its open calls and takes no more", async () => {
     const listSessions: LocalApis["session"]["listSessions"] = (_, { signal }) =>

@@ -1,5 +1,5 @@
 import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
-import { type Api, type Call, type CallOptions, checkText, type Client, ForgeError } from "@forge/protocol";
+import { type Api, type Call, type CallOptions, type Client, checkText, ForgeError } from "@forge/protocol";
 import { ArtifactService } from "@forge/protocol/artifact";
 import { ErrorCode } from "@forge/protocol/common";
 import { ApprovalService, EventService } from "@forge/protocol/event";
@@ -95,5 +95,8 @@ function toRequest(method: DescMethod, init: object): object {
 function toForgeError(error: unknown, signal: AbortSignal): ForgeError {
   if (error instanceof ForgeError) return error;
   if (signal.aborted) return givenUp();
-  return new ForgeError(ErrorCode.INTERNAL, `an internal error: ${error instanceof Error ? error.message : String(error)}`, { origin: "control-plane", cause: error });
+  return new ForgeError(ErrorCode.INTERNAL, `an internal error: ${error instanceof Error ? error.message : String(error)}`, {
+    origin: "control-plane",
+    cause: error,
+  });
 }

@@ -9,7 +9,13 @@ describe("a status", () => {
   const codes = Object.values(ErrorCode).filter((code) => typeof code === "number");
 
   it.each(codes)("that carries an error is that error, whatever else it says: code %i", (code) => {
-    const error = new ForgeError(code, "what happened", { reason: "SOME_REASON", retryable: true, origin: "control-plane", relatedIds: ["one"], metadata: { field: "title" } });
+    const error = new ForgeError(code, "what happened", {
+      reason: "SOME_REASON",
+      retryable: true,
+      origin: "control-plane",
+      relatedIds: ["one"],
+      metadata: { field: "title" },
+    });
     const status = new ConnectError("something else", Code.Unknown, undefined, [{ desc: ForgeErrorSchema, value: error.detail }]);
     expect(fromStatus(status, false)).toEqual(error);
     expect(fromStatus(status, true)).toEqual(error);

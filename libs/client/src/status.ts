@@ -30,6 +30,7 @@ export function fromStatus(error: unknown, stopped: boolean): ForgeError {
   if (stopped) return givenUp(error);
   // A connection that broke in the middle is told as an internal or unknown error by some layers; no answer of the server has no details.
   const code = CODES[status.code];
-  if (code === undefined) return new ForgeError(ErrorCode.STORAGE_ERROR, status.rawMessage, { reason: TRANSPORT, retryable: true, origin: "client", cause: error });
+  if (code === undefined)
+    return new ForgeError(ErrorCode.STORAGE_ERROR, status.rawMessage, { reason: TRANSPORT, retryable: true, origin: "client", cause: error });
   return new ForgeError(code, status.rawMessage, { retryable: false, origin: "client", cause: error });
 }

@@ -1,4 +1,5 @@
-import { pause, Placement } from "@forge/core";
+import { Placement, pause } from "@forge/core";
+import { runDecider, sessionDecider } from "@forge/domain";
 import type { Api } from "@forge/protocol";
 import type { ArtifactService } from "@forge/protocol/artifact";
 import type { ApprovalService, EventService } from "@forge/protocol/event";
@@ -13,19 +14,18 @@ import { Executor } from "./services/execute.ts";
 import { createSessionService } from "./services/session-service.ts";
 import { createWorkerService } from "./services/worker-service.ts";
 import { createWorkflowService } from "./services/workflow-service.ts";
-import { runDecider, sessionDecider } from "@forge/domain";
 import type { Aggregate } from "./stream/aggregate.ts";
 import { newId } from "./stream/identity.ts";
 import { type Appended, StreamEngine } from "./stream/stream-engine.ts";
 import { Hub } from "./subscribe/hub.ts";
 import { LostTasks } from "./tasks/lost-tasks.ts";
 import { Outbox } from "./tasks/outbox.ts";
-import { OutputOffsets } from "./tasks/output-offsets.ts";
 import { Repair } from "./tasks/repair.ts";
+import { taskId } from "./tasks/task-id.ts";
+import { TaskReports } from "./tasks/task-reports.ts";
 import { Timers } from "./tasks/timers.ts";
 import { WorkerRegistry } from "./tasks/worker-registry.ts";
 import { WorkerSessions } from "./tasks/worker-sessions.ts";
-import { taskId } from "./tasks/task-id.ts";
 
 export interface ControlPlaneOptions {
   readonly store: Store;
@@ -228,7 +228,14 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   if (dispatches) {
     every(leaseTtlMs / 3, "leases", expire);
     background.push(workersAreBack().then(() => timers.run(stop.signal)));
-    background.push(repair.all(stop.signal, (error) => onProblem(error, "recovery")).then(() => undefined, (error: unknown) => onProblem(error, "recovery")));
+    background.push(
+      repair
+        .all(stop.signal, (error) => onProblem(error, "recovery"))
+        .then(
+          () => undefined,
+          (error: unknown) => onProblem(error, "recovery"),
+        ),
+    );
   }
 
   const ports = { store, engine, executor, registry };
@@ -245,7 +252,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     event: createEventService(subscription),
     approval: createApprovalService(ports),
     artifact: createArtifactService(ports),
-    worker: createWorkerService({ store, engine, placement, sessions, registry, offsets: new OutputOffsets(), lost, leaseTtlMs, heartbeatMs }),
+    worker: createWorkerService({ store, placement, sessions, registry, reports: new TaskReports(store, engine), lost, leaseTtlMs, heartbeatMs }),
     repair: () => repair.all(stop.signal, (error) => onProblem(error, "repair")),
     compareTasks: (namespace, streamId, kind) => repair.compare(namespace, streamId, kind),
     close: async () => {

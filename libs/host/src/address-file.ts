@@ -19,16 +19,27 @@ export async function writeAddress(dataDirectory: string, address: Address): Pro
   await rename(fresh, file);
 }
 
-/** The server that wrote its address last, where its process is still there; undefined otherwise. */
+/** The server that wrote its address last, where its process is still there; undefined otherwise, also where the file holds something else. */
 export async function readAddress(dataDirectory: string): Promise<Address | undefined> {
   const text = await readFile(path.join(dataDirectory, FILE), "utf8").catch((error: unknown) => {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw error;
   });
-  if (text === undefined) return undefined;
-  const address = JSON.parse(text) as Address;
-  return isAlive(address.pid) ? address : undefined;
+  const address = text === undefined ? undefined : parse(text);
+  return address !== undefined && isAlive(address.pid) ? address : undefined;
+}
+
+function parse(text: string): Address | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<Address> | null;
+    // A process id below 1 would stand for a group of processes.
+    const isAddress = typeof value?.url === "string" && URL.canParse(value.url) && Number.isSafeInteger(value.pid) && (value.pid as number) > 0;
+    return isAddress ? (value as Address) : undefined;
+  } catch {
+    // A full disk or a person's hand: the next server writes it anew.
+    return undefined;
+  }
 }
 
 /** Removes the address, where it is still this process's. */

@@ -1,5 +1,5 @@
-import type { ArtifactRef } from "./gen/forge/common/v1/common_pb.ts";
 import { ForgeError } from "./forge-error.ts";
+import type { ArtifactRef } from "./gen/forge/common/v1/common_pb.ts";
 
 const HASH = /^[0-9a-f]{64}$/;
 const DEPTH_MAX = 64;

@@ -2,7 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import { ErrorCode, type ForgeError as ForgeErrorMessage, ForgeErrorSchema } from "./gen/forge/common/v1/common_pb.ts";
 
 /** The fields of a ForgeError that may be left out. */
-export type ForgeErrorOptions = Partial<Pick<ForgeErrorMessage, "reason" | "retryable" | "origin" | "relatedIds" | "metadata" | "retryAfter">> & { cause?: unknown };
+export type ForgeErrorOptions = Partial<Pick<ForgeErrorMessage, "reason" | "retryable" | "origin" | "relatedIds" | "metadata" | "retryAfter">> & {
+  cause?: unknown;
+};
 
 const RETRYABLE_BY_DEFAULT: ReadonlySet<ErrorCode> = new Set([ErrorCode.RESOURCE_EXHAUSTED, ErrorCode.STORAGE_ERROR]);
 

@@ -18,7 +18,10 @@ export function createAuthenticator(find: FindPrincipal): (authorization: string
   return async (authorization) => {
     const token = BEARER.exec(authorization ?? "")?.[1];
     if (token === undefined) {
-      throw new ForgeError(ErrorCode.UNAUTHENTICATED, "every request carries a token: send the header `authorization: Bearer <token>`; the one of a local server is beside its data");
+      throw new ForgeError(
+        ErrorCode.UNAUTHENTICATED,
+        "every request carries a token: send the header `authorization: Bearer <token>`; the one of a local server is beside its data",
+      );
     }
     const hash = createHash("sha256").update(token).digest();
     const key = hash.toString("hex");
@@ -35,7 +38,9 @@ export function createAuthenticator(find: FindPrincipal): (authorization: string
 export function namespaceOf(principal: StoredPrincipal, header: string | null): string {
   const namespace = header ?? principal.namespaces[0] ?? "default";
   if (!principal.namespaces.includes(namespace)) {
-    throw new ForgeError(ErrorCode.PERMISSION_DENIED, `this credential does not grant namespace ${namespace.slice(0, 128)}`, { metadata: { field: "forge-namespace" } });
+    throw new ForgeError(ErrorCode.PERMISSION_DENIED, `this credential does not grant namespace ${namespace.slice(0, 128)}`, {
+      metadata: { field: "forge-namespace" },
+    });
   }
   return namespace;
 }

@@ -4,9 +4,12 @@ import { refuseBrowser } from "./browser-guard.ts";
 const OPTIONS = { origins: new Set(["http://localhost:5173"]), hosts: new Set(["forge.example"]) };
 
 describe("a request from a browser", () => {
-  it.each(["localhost", "localhost:7233", "LOCALHOST:7233", "127.0.0.1:7233", "[::1]:7233", "[::1]", "forge.example", "Forge.Example:443"])("is served under the host %s", (host) => {
-    expect(refuseBrowser({ host }, OPTIONS)).toBeUndefined();
-  });
+  it.each(["localhost", "localhost:7233", "LOCALHOST:7233", "127.0.0.1:7233", "[::1]:7233", "[::1]", "forge.example", "Forge.Example:443"])(
+    "is served under the host %s",
+    (host) => {
+      expect(refuseBrowser({ host }, OPTIONS)).toBeUndefined();
+    },
+  );
 
   it.each(["evil.example:7233", "localhost.evil.example", "127.0.0.1.evil.example", "localhost:7233:80", "user@localhost", ""])(
     "is refused under another host, as after a name was bound anew to loopback: %s",

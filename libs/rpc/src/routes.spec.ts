@@ -65,6 +65,12 @@ test("a call that was refused is no activity any more", async () => {
 test("a service without one of its functions is not served at all", () => {
   const { apis } = fakeApis();
   const missing = { ...apis, session: { ...apis.session, startTurn: undefined } } as unknown as typeof apis;
-  const routes = createRoutes({ apis: missing, authenticate: () => Promise.reject(new Error("not called")), streams: new StreamQuota(1), activity: new Activity(), onBug: () => undefined });
+  const routes = createRoutes({
+    apis: missing,
+    authenticate: () => Promise.reject(new Error("not called")),
+    streams: new StreamQuota(1),
+    activity: new Activity(),
+    onBug: () => undefined,
+  });
   expect(() => createRouterTransport(routes)).toThrow("no function for forge.session.v1.SessionService.StartTurn");
 });

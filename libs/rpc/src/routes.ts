@@ -29,7 +29,8 @@ export function createRoutes(options: RoutesOptions): (router: ConnectRouter) =>
       for (const method of service.methods) {
         const handler = functions[method.localName];
         if (handler === undefined) throw new Error(`no function for ${service.typeName}.${method.name}`);
-        implementation[method.localName] = method.methodKind === "unary" ? unary(handler as Unary, method, options) : streaming(handler as Streaming, method, options);
+        implementation[method.localName] =
+          method.methodKind === "unary" ? unary(handler as Unary, method, options) : streaming(handler as Streaming, method, options);
       }
       router.service(service, implementation as Partial<ServiceImpl<DescService>>);
     }

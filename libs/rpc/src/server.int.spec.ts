@@ -10,8 +10,8 @@ import { EventService, SubscribeEventsResponseSchema } from "@forge/protocol/eve
 import { CreateSessionResponseSchema, SessionService } from "@forge/protocol/session";
 import { WorkerService } from "@forge/protocol/worker";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type Overrides, serve as serveFakes, type Served, WORKER_TOKEN } from "./testing/index.ts";
 import type { ServerOptions } from "./server.ts";
+import { type Overrides, type Served, serve as serveFakes, WORKER_TOKEN } from "./testing/index.ts";
 import { AS_CLIENT, failureOf, TRANSPORTS } from "./testing/transports.ts";
 
 const cleanup: (() => Promise<void>)[] = [];
@@ -65,7 +65,10 @@ describe.each(TRANSPORTS)("over %s", (name, createTransport) => {
     const transport = createTransport(served.url);
     const session = createClient(SessionService, transport);
     expect(await session.createSession({ title: "ein Gespräch" }, AS_CLIENT)).toMatchObject({ sessionId: "made", seq: 2n ** 53n });
-    expect(served.received[0]).toMatchObject({ request: { title: "ein Gespräch" }, call: { namespace: "default", principal: "tester", binary: !name.includes("JSON") } });
+    expect(served.received[0]).toMatchObject({
+      request: { title: "ein Gespräch" },
+      call: { namespace: "default", principal: "tester", binary: !name.includes("JSON") },
+    });
 
     const unary = await failureOf(session.startTurn({}, AS_CLIENT));
     expect({ code: unary.code, details: unary.findDetails(ForgeErrorSchema) }).toEqual({ code: Code.Aborted, details: [refusal.detail] });
@@ -87,7 +90,11 @@ describe("a caller", () => {
     const worker = createClient(WorkerService, transport);
     const asWorker = { headers: { authorization: `Bearer ${WORKER_TOKEN}` } };
 
-    for (const call of [session.listSessions({}, asWorker), worker.register({}, AS_CLIENT), session.listSessions({}, { headers: { ...AS_CLIENT.headers, "forge-namespace": "strange" } })]) {
+    for (const call of [
+      session.listSessions({}, asWorker),
+      worker.register({}, AS_CLIENT),
+      session.listSessions({}, { headers: { ...AS_CLIENT.headers, "forge-namespace": "strange" } }),
+    ]) {
       const [detail] = (await failureOf(call)).findDetails(ForgeErrorSchema);
       expect(detail).toMatchObject({ code: ErrorCode.PERMISSION_DENIED });
     }
@@ -216,7 +223,9 @@ describe("open streams", () => {
     const startedMs = Date.now();
     const heartbeat = failureOf(createClient(WorkerService, transport).heartbeat({}, { headers: { authorization: `Bearer ${WORKER_TOKEN}` } }));
     const stop = new AbortController();
-    const stream = createClient(EventService, transport).subscribeEvents({}, { ...AS_CLIENT, signal: stop.signal })[Symbol.asyncIterator]();
+    const stream = createClient(EventService, transport)
+      .subscribeEvents({}, { ...AS_CLIENT, signal: stop.signal })
+      [Symbol.asyncIterator]();
     await stream.next();
     await vi.waitFor(() => expect(served.received).toHaveLength(2));
     expect(served.activity.open).toBe(1);
@@ -278,7 +287,11 @@ describe("open streams", () => {
 describe("a server", () => {
   it("says which port is in use", async () => {
     const { port } = await serve();
-    await expect(serveFakes({}, { port })).rejects.toMatchObject({ code: ErrorCode.CONFLICT, reason: "PORT_IN_USE", detail: { metadata: { port: String(port) } } });
+    await expect(serveFakes({}, { port })).rejects.toMatchObject({
+      code: ErrorCode.CONFLICT,
+      reason: "PORT_IN_USE",
+      detail: { metadata: { port: String(port) } },
+    });
   });
 
   it("says where it can't listen", async () => {

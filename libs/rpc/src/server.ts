@@ -94,7 +94,10 @@ function listen(server: NetServer, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const metadata = { host, port: String(port) };
-      if (error.code === "EADDRINUSE") reject(new ForgeError(ErrorCode.CONFLICT, `port ${port} of ${host} is in use: choose another, or 0 for any free one`, { reason: "PORT_IN_USE", metadata }));
+      if (error.code === "EADDRINUSE")
+        reject(
+          new ForgeError(ErrorCode.CONFLICT, `port ${port} of ${host} is in use: choose another, or 0 for any free one`, { reason: "PORT_IN_USE", metadata }),
+        );
       else reject(ForgeError.validation("host", `can't listen on port ${port} of ${host}: ${error.message}`, { metadata, cause: error }));
     });
     server.listen(port, host, () => resolve());

@@ -31,7 +31,9 @@ const CALLERS: Readonly<Record<string, "client" | "worker" | "both">> = {
 };
 
 describe("a credential's kind", () => {
-  const methods = SERVICES.flatMap(({ service }) => service.methods.map((method) => ({ service: service.name, method: method.name, name: `${service.name}.${method.name}` })));
+  const methods = SERVICES.flatMap(({ service }) =>
+    service.methods.map((method) => ({ service: service.name, method: method.name, name: `${service.name}.${method.name}` })),
+  );
 
   it("is decided for every method", () => {
     expect(Object.keys(CALLERS).toSorted()).toEqual(methods.map(({ name }) => name).toSorted());
@@ -39,6 +41,9 @@ describe("a credential's kind", () => {
 
   it.each(methods)("says who may call $name", ({ service, method, name }) => {
     const allowed = CALLERS[name];
-    expect({ client: mayCall("client", service, method), worker: mayCall("worker", service, method) }).toEqual({ client: allowed !== "worker", worker: allowed !== "client" });
+    expect({ client: mayCall("client", service, method), worker: mayCall("worker", service, method) }).toEqual({
+      client: allowed !== "worker",
+      worker: allowed !== "client",
+    });
   });
 });

@@ -65,7 +65,11 @@ describe("what a service threw", () => {
       const id = logged[0]?.id as string;
       expect(logged).toEqual([{ error: thrown, id }]);
       expect(id).toMatch(/^[0-9a-f]{8}$/);
-      expect(error.detail).toMatchObject({ code: ErrorCode.INTERNAL, relatedIds: [id], message: `an internal error with id ${id}: the server's log has its stack` });
+      expect(error.detail).toMatchObject({
+        code: ErrorCode.INTERNAL,
+        relatedIds: [id],
+        message: `an internal error with id ${id}: the server's log has its stack`,
+      });
     },
   );
 

@@ -35,7 +35,8 @@ export function toStatus(error: ForgeError): ConnectError {
 export function toForgeError(error: unknown, onBug: (error: unknown, id: string) => void): ForgeError {
   if (error instanceof ForgeError && error.code !== ErrorCode.INTERNAL) return error;
   const ended = endOfCall(error);
-  if (ended !== undefined) return new ForgeError(ended, "the call ended before it was answered: what it asked for may or may not have happened", { origin: "control-plane" });
+  if (ended !== undefined)
+    return new ForgeError(ended, "the call ended before it was answered: what it asked for may or may not have happened", { origin: "control-plane" });
   const id = randomUUID().slice(0, 8);
   onBug(error, id);
   return new ForgeError(ErrorCode.INTERNAL, `an internal error with id ${id}: the server's log has its stack`, { origin: "control-plane", relatedIds: [id] });

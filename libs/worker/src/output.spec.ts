@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { type OutputDelta, type TaskLease, TaskLeaseSchema } from "@forge/protocol/worker";
 import { TurnOutputDeltaSchema } from "@forge/protocol/event";
+import { type OutputDelta, type TaskLease, TaskLeaseSchema } from "@forge/protocol/worker";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Output } from "./output.ts";
 
@@ -47,7 +47,8 @@ describe("a task's output", () => {
     output.push(text("a"));
     expect(sent).toEqual([["text: a"]]);
     await vi.advanceTimersByTimeAsync(10);
-    for (const piece of [text("b"), text("c"), reasoning("d"), reasoning("e"), argumentsOf("1", "{"), argumentsOf("1", "}"), argumentsOf("2", "{}"), text("f")]) output.push(piece);
+    for (const piece of [text("b"), text("c"), reasoning("d"), reasoning("e"), argumentsOf("1", "{"), argumentsOf("1", "}"), argumentsOf("2", "{}"), text("f")])
+      output.push(piece);
     await vi.advanceTimersByTimeAsync(39);
     expect(sent).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1);

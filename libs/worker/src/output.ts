@@ -17,7 +17,10 @@ function merged(first: Kind, second: Kind): Kind | undefined {
     return { case: "turn", value: { ...first.value, channel: { case: a.case, value: a.value + b.value } } };
   }
   if (a.case !== "toolArguments" || b.case !== "toolArguments" || a.value.providerCallId !== b.value.providerCallId) return undefined;
-  return { case: "turn", value: { ...first.value, channel: { case: "toolArguments", value: { ...a.value, argumentsJson: a.value.argumentsJson + b.value.argumentsJson } } } };
+  return {
+    case: "turn",
+    value: { ...first.value, channel: { case: "toolArguments", value: { ...a.value, argumentsJson: a.value.argumentsJson + b.value.argumentsJson } } },
+  };
 }
 
 function characters(kind: Kind): number {

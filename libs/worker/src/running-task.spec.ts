@@ -44,7 +44,10 @@ describe("a task", () => {
   it.each([
     [new TypeError("x is undefined"), { code: ErrorCode.INTERNAL, message: "TypeError: x is undefined", origin: "worker" }],
     ["only text", { code: ErrorCode.INTERNAL, origin: "worker" }],
-    [new ForgeError(ErrorCode.PROVIDER_ERROR, "overloaded", { retryable: true, origin: "provider" }), { code: ErrorCode.PROVIDER_ERROR, retryable: true, origin: "provider" }],
+    [
+      new ForgeError(ErrorCode.PROVIDER_ERROR, "overloaded", { retryable: true, origin: "provider" }),
+      { code: ErrorCode.PROVIDER_ERROR, retryable: true, origin: "provider" },
+    ],
   ])("whose handler throws is settled as a failure: %s", async (thrown: unknown, error) => {
     const { plane, run } = setup(async () => {
       throw thrown as Error;
@@ -64,7 +67,9 @@ describe("a task", () => {
     plane.answerSettlement = ({ outcome }) =>
       outcome.case === "tool" ? create(TaskAnswerSchema, { error: ForgeError.validation("output", "no text").detail }) : create(TaskAnswerSchema);
     await run();
-    expect(plane.settlements[1]).toMatchObject([{ outcome: { case: "failure", value: { error: { code: ErrorCode.VALIDATION, metadata: { field: "output" } } } } }]);
+    expect(plane.settlements[1]).toMatchObject([
+      { outcome: { case: "failure", value: { error: { code: ErrorCode.VALIDATION, metadata: { field: "output" } } } } },
+    ]);
   });
 
   it("is read whole from the artifact that its lease points at", async () => {
@@ -145,9 +150,12 @@ describe("a task that is to stop", () => {
     ["its deadline has passed", { deadlineAt: timestampFromMs(Date.now() - 1000) }],
     ["the nearer of both", { timeout: durationFromMs(20), deadlineAt: timestampFromMs(Date.now() + 1e9) }],
   ])("because %s is told so", async (_, bounds) => {
-    const { plane, run } = setup(async (context) => {
-      throw await stopped(context);
-    }, leasedTask("task", bounds));
+    const { plane, run } = setup(
+      async (context) => {
+        throw await stopped(context);
+      },
+      leasedTask("task", bounds),
+    );
     await run();
     expect(plane.settlements).toMatchObject([[{ outcome: { case: "failure", value: { error: { code: ErrorCode.DEADLINE_EXCEEDED } } } }]]);
   });

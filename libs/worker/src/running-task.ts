@@ -2,13 +2,22 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
-import { type LeasedTask, SettlementSchema, type Task, TaskCancelledSchema, TaskFailureSchema, type TaskLease, TaskLeaseSchema, TaskSchema } from "@forge/protocol/worker";
+import {
+  type LeasedTask,
+  SettlementSchema,
+  type Task,
+  TaskCancelledSchema,
+  TaskFailureSchema,
+  type TaskLease,
+  TaskLeaseSchema,
+  TaskSchema,
+} from "@forge/protocol/worker";
 import type { Outcome, TaskContext, TaskHandler } from "./handler.ts";
 import { Output } from "./output.ts";
 import { Payloads } from "./payloads.ts";
-import { isOfContent, type Submissions } from "./submissions.ts";
 import { persist } from "./persist.ts";
 import type { ControlPlanePort } from "./port.ts";
+import { isOfContent, type Submissions } from "./submissions.ts";
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -74,7 +83,8 @@ export class RunningTask {
 
   async #perform(task: Task, handlerOf: (task: Task) => TaskHandler | undefined, output: Output, payloads: Payloads): Promise<Outcome | undefined> {
     const handler = handlerOf(task);
-    if (handler === undefined) throw new ForgeError(ErrorCode.UNSUPPORTED, "this worker does not serve this task: it registered a capability that it has no handler for");
+    if (handler === undefined)
+      throw new ForgeError(ErrorCode.UNSUPPORTED, "this worker does not serve this task: it registered a capability that it has no handler for");
     if (this.#abort.signal.aborted) return { case: "cancelled", value: create(TaskCancelledSchema) };
     let refused = false;
     const context: TaskContext = {
@@ -122,7 +132,12 @@ function timeLeftMs(task: Task): number | undefined {
 }
 
 function failure(error: unknown): Outcome {
-  const known = error instanceof ForgeError ? error : new ForgeError(ErrorCode.INTERNAL, error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 4096) : "the handler threw what is no error", { origin: "worker" });
+  const known =
+    error instanceof ForgeError
+      ? error
+      : new ForgeError(ErrorCode.INTERNAL, error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 4096) : "the handler threw what is no error", {
+          origin: "worker",
+        });
   if (known.code === ErrorCode.CANCELLED) return { case: "cancelled", value: create(TaskCancelledSchema) };
   return { case: "failure", value: create(TaskFailureSchema, { error: known.detail }) };
 }

@@ -19,8 +19,14 @@ export class Submissions {
     this.#port = port;
     this.#sessionId = sessionId;
     const bounds = { concurrency: 8, batchMax: BATCH_MAX };
-    this.#starts = new Batcher((items) => sendEach(items, async (starts) => (await port.worker.startTasks({ workerSessionId: sessionId(), starts })).answers), bounds);
-    this.#settlements = new Batcher((items) => sendEach(items, async (settlements) => (await port.worker.settleTasks({ workerSessionId: sessionId(), settlements })).answers), bounds);
+    this.#starts = new Batcher(
+      (items) => sendEach(items, async (starts) => (await port.worker.startTasks({ workerSessionId: sessionId(), starts })).answers),
+      bounds,
+    );
+    this.#settlements = new Batcher(
+      (items) => sendEach(items, async (settlements) => (await port.worker.settleTasks({ workerSessionId: sessionId(), settlements })).answers),
+      bounds,
+    );
   }
 
   /** Resolves with the go-ahead; rejects when the start was refused. */

@@ -36,7 +36,15 @@ afterEach(async () => {
 async function start(plane: FakeControlPlane, options: Partial<WorkerOptions> = {}) {
   const tool = new HeldTool();
   const problems: unknown[] = [];
-  const worker = await startWorker({ port: plane.port, name: "worker", queues: ["default"], handlers: [tool], slots: 2, onProblem: (error) => problems.push(error), ...options });
+  const worker = await startWorker({
+    port: plane.port,
+    name: "worker",
+    queues: ["default"],
+    handlers: [tool],
+    slots: 2,
+    onProblem: (error) => problems.push(error),
+    ...options,
+  });
   workers.push(worker);
   return { tool, problems, worker };
 }

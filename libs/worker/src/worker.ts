@@ -134,10 +134,12 @@ class WorkerLoop implements Worker {
       return;
     }
     const signal = AbortSignal.any([this.#stop.signal, this.#poll.signal]);
-    const { tasks } = await this.#options.port.worker.leaseTasks({ workerSessionId: session.workerSessionId, slots: free, wait: durationFromMs(POLL_MS) }, { signal }).catch((error: unknown) => {
-      if (signal.aborted) return { tasks: [] };
-      throw error;
-    });
+    const { tasks } = await this.#options.port.worker
+      .leaseTasks({ workerSessionId: session.workerSessionId, slots: free, wait: durationFromMs(POLL_MS) }, { signal })
+      .catch((error: unknown) => {
+        if (signal.aborted) return { tasks: [] };
+        throw error;
+      });
     // What comes after the end was asked for is not begun: no heartbeat names it, so another worker gets it.
     if (signal.aborted || this.#session !== session) return;
     for (const leased of tasks) {
@@ -149,7 +151,7 @@ class WorkerLoop implements Worker {
         .catch(this.#options.onProblem)
         .finally(() => {
           if (this.#running.get(leased.taskId) === task) this.#running.delete(leased.taskId);
-          
+          for (const wake of this.#waiting) wake();
         });
     }
   }

@@ -46,7 +46,13 @@ export interface StreamAppend {
   readonly events: readonly StoredEvent[];
   /** Where true the events go to the delta table, and commands, tasks and listing must be empty; `requires` may prove leases. */
   readonly deltas: boolean;
-  readonly commands: readonly { readonly commandId: string; readonly digest: Uint8Array; readonly seq: number; readonly resultType: string; readonly result: Uint8Array }[];
+  readonly commands: readonly {
+    readonly commandId: string;
+    readonly digest: Uint8Array;
+    readonly seq: number;
+    readonly resultType: string;
+    readonly result: Uint8Array;
+  }[];
   /** Leases that must hold (epoch and token; same stream or another); else the outcome is fenced. */
   readonly requires: readonly LeaseProof[];
   /** Tasks that are removed; those of other streams are commands delivered here. Each should be among `requires`: one that is not is removed unproven. */

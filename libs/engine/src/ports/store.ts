@@ -90,7 +90,9 @@ export interface Store extends TaskStore {
   /** Events with seq in (afterSeq, throughSeq], deltas included when asked, at most `limit` (1 to 10,000), in order. */
   readEvents(namespace: string, streamId: string, range: { afterSeq: number; throughSeq?: number; limit: number; deltas: boolean }): Promise<EventPage>;
   /** Head seqs of streams that exist. */
-  heads(streams: readonly { namespace: string; streamId: string }[]): Promise<readonly { namespace: string; streamId: string; kind: "session" | "run"; seq: number }[]>;
+  heads(
+    streams: readonly { namespace: string; streamId: string }[],
+  ): Promise<readonly { namespace: string; streamId: string; kind: "session" | "run"; seq: number }[]>;
   findCommands(namespace: string, streamId: string, commandIds: readonly string[]): Promise<readonly StoredCommand[]>;
   saveSnapshot(namespace: string, streamId: string, seq: number, reducerVersion: number, bytes: Uint8Array): Promise<void>;
   /** Removes deltas up to a seq and remembers how far. Idempotent. */

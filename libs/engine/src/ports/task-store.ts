@@ -44,13 +44,24 @@ export interface TaskStore {
   /** Leases due, unowned tasks of the routes, oldest due first per route, at most limit; never waits for a lock. Each lease gets epoch + 1 and a fresh token. */
   leaseTasks(request: { namespace: string; routes: readonly string[]; owner: string; ttlMs: number; limit: number }): Promise<readonly StoredTask[]>;
   /** The same for the control plane's own timers and commands of every namespace; commands in order of their key within a source and target stream. */
-  leaseInternal(request: { kind: "timer" | "command"; owner: string; ttlMs: number; limit: number }): Promise<{ tasks: readonly StoredTask[]; nextDueInMs: number | undefined }>;
+  leaseInternal(request: {
+    kind: "timer" | "command";
+    owner: string;
+    ttlMs: number;
+    limit: number;
+  }): Promise<{ tasks: readonly StoredTask[]; nextDueInMs: number | undefined }>;
   /** Extends what the owner holds and names; unowns what it holds and does not name (unstarted, with its routes) or returns it as abandoned (started). */
   heartbeat(request: {
     sessionId: string;
     ttlMs: number;
     held: readonly (TaskId & { epoch: number })[];
-  }): Promise<{ known: boolean; cancelled: readonly TaskId[]; lost: readonly TaskId[]; abandoned: readonly StoredTask[]; routes: readonly { namespace: string; route: string }[] }>;
+  }): Promise<{
+    known: boolean;
+    cancelled: readonly TaskId[];
+    lost: readonly TaskId[];
+    abandoned: readonly StoredTask[];
+    routes: readonly { namespace: string; route: string }[];
+  }>;
   /** Unowns the unstarted tasks of these owners at once and returns their started ones, whose fate the streams must decide. Routes that got tasks back are returned. */
   releaseOwners(owners: readonly string[]): Promise<{ started: readonly StoredTask[]; routes: readonly { namespace: string; route: string }[] }>;
   /** The same for leases whose time has passed, at most limit. */
@@ -60,9 +71,17 @@ export interface TaskStore {
   /** All tasks of a stream. */
   tasksOf(namespace: string, streamId: string): Promise<readonly StoredTask[]>;
   /** Makes a stream's work tasks equal to what its state wants (recovery); only when the head is still at seq. */
-  repairTasks(namespace: string, streamId: string, seq: number, change: { add: readonly NewTask[]; remove: readonly string[]; cancel: readonly string[] }): Promise<boolean>;
+  repairTasks(
+    namespace: string,
+    streamId: string,
+    seq: number,
+    change: { add: readonly NewTask[]; remove: readonly string[]; cancel: readonly string[] },
+  ): Promise<boolean>;
   /** Streams with a status that is not final, page by page, for recovery. */
-  openStreams(after: { namespace: string; streamId: string } | undefined, limit: number): Promise<readonly { namespace: string; streamId: string; kind: "session" | "run" }[]>;
+  openStreams(
+    after: { namespace: string; streamId: string } | undefined,
+    limit: number,
+  ): Promise<readonly { namespace: string; streamId: string; kind: "session" | "run" }[]>;
 
   /** Joins; other sessions of the same namespace, name and principal are removed and returned. Undefined, and nothing done, where another principal's live worker has the name. */
   saveWorker(worker: StoredWorker, ttlMs: number): Promise<{ replaced: readonly string[] } | undefined>;

@@ -11,7 +11,14 @@ export function createApprovalService({ store, executor }: { readonly store: Sto
     async resolveApproval(request, call) {
       const stream = checkStream(request.stream, "stream");
       checkUuid(request.approvalId, "approval_id");
-      return executor.run({ call, kind: stream.kind, streamId: stream.id, schema: ResolveApprovalRequestSchema, request, response: ResolveApprovalResponseSchema });
+      return executor.run({
+        call,
+        kind: stream.kind,
+        streamId: stream.id,
+        schema: ResolveApprovalRequestSchema,
+        request,
+        response: ResolveApprovalResponseSchema,
+      });
     },
     async listPendingApprovals(request, call) {
       const limit = checkPageSize(request.pageSize);

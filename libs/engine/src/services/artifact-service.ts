@@ -13,7 +13,11 @@ const HASH = /^[0-9a-f]{64}$/;
 /** The first characters of a text, for people; empty for anything else. */
 function preview(mediaType: string, content: Uint8Array): string {
   if (!mediaType.startsWith("text/") && mediaType !== "application/json") return "";
-  return new TextDecoder().decode(content.subarray(0, PREVIEW_MAX * 4)).slice(0, PREVIEW_MAX).toWellFormed().replaceAll("\0", "\uFFFD");
+  return new TextDecoder()
+    .decode(content.subarray(0, PREVIEW_MAX * 4))
+    .slice(0, PREVIEW_MAX)
+    .toWellFormed()
+    .replaceAll("\0", "\uFFFD");
 }
 
 export function createArtifactService({ store }: { readonly store: Store }): Api<typeof ArtifactService> {
@@ -21,9 +25,11 @@ export function createArtifactService({ store }: { readonly store: Store }): Api
     async putArtifact(request, call) {
       const { content, mediaType } = request;
       if (content.length > ARTIFACT_MAX) throw ForgeError.validation("content", `content has ${content.length} bytes: at most ${ARTIFACT_MAX}`);
-      if (!/^[\x21-\x7e]{1,128}$/.test(mediaType)) throw ForgeError.validation("media_type", "media_type must be 1 to 128 visible ASCII characters, for example text/plain");
+      if (!/^[\x21-\x7e]{1,128}$/.test(mediaType))
+        throw ForgeError.validation("media_type", "media_type must be 1 to 128 visible ASCII characters, for example text/plain");
       const sha256 = sha256Hex(content);
-      if (request.sha256 !== "" && request.sha256 !== sha256) throw ForgeError.validation("sha256", `content hashes to ${sha256}, not to ${request.sha256}: it was changed on its way`);
+      if (request.sha256 !== "" && request.sha256 !== sha256)
+        throw ForgeError.validation("sha256", `content hashes to ${sha256}, not to ${request.sha256}: it was changed on its way`);
       await store.putArtifact(call.namespace, sha256, mediaType, content);
       return create(PutArtifactResponseSchema, { artifact: { sha256, size: BigInt(content.length), mediaType, preview: preview(mediaType, content) } });
     },

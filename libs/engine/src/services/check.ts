@@ -12,13 +12,19 @@ export function checkHeader(header: CommandHeader | undefined): CommandHeader {
   if (header === undefined) throw ForgeError.validation("header", "header is missing: every command carries one with version and command_id");
   if (header.version === undefined) throw ForgeError.validation("header.version", "header.version is missing: send {major: 1, minor: 0}");
   if (header.version.major !== 1) {
-    throw new ForgeError(ErrorCode.UNSUPPORTED_VERSION, `protocol version ${header.version.major}.${header.version.minor} is not spoken here: this server speaks 1.x`, {
-      metadata: { field: "header.version", supported: "1.0" },
-    });
+    throw new ForgeError(
+      ErrorCode.UNSUPPORTED_VERSION,
+      `protocol version ${header.version.major}.${header.version.minor} is not spoken here: this server speaks 1.x`,
+      {
+        metadata: { field: "header.version", supported: "1.0" },
+      },
+    );
   }
   if (!COMMAND_ID.test(header.commandId)) throw ForgeError.validation("header.command_id", "header.command_id must be 1 to 128 visible ASCII characters");
-  if (header.correlationId.length > TRACE_ID_MAX) throw ForgeError.validation("header.correlation_id", `header.correlation_id is longer than ${TRACE_ID_MAX} characters`);
-  if (header.causationId.length > TRACE_ID_MAX) throw ForgeError.validation("header.causation_id", `header.causation_id is longer than ${TRACE_ID_MAX} characters`);
+  if (header.correlationId.length > TRACE_ID_MAX)
+    throw ForgeError.validation("header.correlation_id", `header.correlation_id is longer than ${TRACE_ID_MAX} characters`);
+  if (header.causationId.length > TRACE_ID_MAX)
+    throw ForgeError.validation("header.causation_id", `header.causation_id is longer than ${TRACE_ID_MAX} characters`);
   return header;
 }
 
@@ -38,7 +44,10 @@ export function checkLabels(labels: Readonly<Record<string, string>>): void {
   if (entries.length > LABELS_MAX) throw ForgeError.validation("labels", `labels has ${entries.length} entries: at most ${LABELS_MAX}`);
   for (const [key, value] of entries) {
     if (key === "" || key.length > LABEL_LENGTH_MAX || value.length > LABEL_LENGTH_MAX) {
-      throw ForgeError.validation("labels", `labels: key and value of "${key.slice(0, 40)}" must have at most ${LABEL_LENGTH_MAX} characters, the key at least one`);
+      throw ForgeError.validation(
+        "labels",
+        `labels: key and value of "${key.slice(0, 40)}" must have at most ${LABEL_LENGTH_MAX} characters, the key at least one`,
+      );
     }
   }
 }

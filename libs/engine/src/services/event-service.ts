@@ -16,10 +16,14 @@ const KIND = /^[a-z_]{1,64}\.[a-z_]{1,64}$/;
 export function createEventService(ports: SubscriptionPorts): Api<typeof EventService> {
   return {
     async *subscribeEvents(request, call) {
-      if (request.streams.length === 0 || request.streams.length > STREAMS_MAX) throw ForgeError.validation("streams", `streams must name 1 to ${STREAMS_MAX} streams`);
+      if (request.streams.length === 0 || request.streams.length > STREAMS_MAX)
+        throw ForgeError.validation("streams", `streams must name 1 to ${STREAMS_MAX} streams`);
       const excluded = request.filter?.excludeKinds ?? [];
-      if (excluded.length > FILTER_MAX) throw ForgeError.validation("filter.exclude_kinds", `filter.exclude_kinds has ${excluded.length} entries: at most ${FILTER_MAX}`);
-      for (const kind of excluded) if (!KIND.test(kind)) throw ForgeError.validation("filter.exclude_kinds", `"${kind.slice(0, 80)}" is no event kind: write for example turn.output_delta`);
+      if (excluded.length > FILTER_MAX)
+        throw ForgeError.validation("filter.exclude_kinds", `filter.exclude_kinds has ${excluded.length} entries: at most ${FILTER_MAX}`);
+      for (const kind of excluded)
+        if (!KIND.test(kind))
+          throw ForgeError.validation("filter.exclude_kinds", `"${kind.slice(0, 80)}" is no event kind: write for example turn.output_delta`);
       const cursors = request.streams.map((cursor, index) => {
         const stream = checkStream(cursor.stream, `streams[${index}].stream`);
         return { kind: stream.kind, streamId: stream.id, afterSeq: Number(cursor.afterSeq) };
@@ -41,7 +45,9 @@ export function createEventService(ports: SubscriptionPorts): Api<typeof EventSe
       const { kind, id } = streamOf(request, call.namespace);
       const [record] = await ports.store.findCommands(call.namespace, id, [request.commandId]);
       if (record === undefined) {
-        throw new ForgeError(ErrorCode.NOT_FOUND, `command ${request.commandId} has no record on ${kind} ${id}: it had no effect and may be sent again`, { reason: "COMMAND_NOT_FOUND" });
+        throw new ForgeError(ErrorCode.NOT_FOUND, `command ${request.commandId} has no record on ${kind} ${id}: it had no effect and may be sent again`, {
+          reason: "COMMAND_NOT_FOUND",
+        });
       }
       return create(GetCommandResultResponseSchema, {
         stream: streamRef(kind, id),

@@ -1,6 +1,6 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { foldConversation, sessionView, type SessionState } from "@forge/domain";
+import { foldConversation, type SessionState, sessionView } from "@forge/domain";
 import { type Api, ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
@@ -16,9 +16,9 @@ import {
   GetSessionSnapshotResponseSchema,
   ListSessionsResponseSchema,
   ReadConversationResponseSchema,
+  type SessionService,
   type SessionStatus,
   SessionStatusSchema,
-  type SessionService,
   SessionSummarySchema,
   StartTurnRequestSchema,
   StartTurnResponseSchema,
@@ -29,8 +29,8 @@ import type { Store, StoredEvent } from "../ports/index.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
 import type { WorkerRegistry } from "../tasks/worker-registry.ts";
 import { checkLabels, checkNoNul, checkPageSize, checkUuid } from "./check.ts";
-import type { Executor } from "./execute.ts";
 import { enumName, enumValue } from "./enum-name.ts";
+import type { Executor } from "./execute.ts";
 import { pageToken, parsePageToken } from "./page-token.ts";
 import { checkServed } from "./served.ts";
 
@@ -61,7 +61,11 @@ export function createSessionService({ store, engine, executor, registry }: Sess
       if (page.events.length < PAGE) return events;
       from = (page.events.at(-1) as StoredEvent).seq;
     }
-    throw new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, `the conversation of session ${sessionId} has more than ${CONVERSATION_EVENTS_MAX} events in this range: read a smaller one`, { retryable: false });
+    throw new ForgeError(
+      ErrorCode.RESOURCE_EXHAUSTED,
+      `the conversation of session ${sessionId} has more than ${CONVERSATION_EVENTS_MAX} events in this range: read a smaller one`,
+      { retryable: false },
+    );
   }
 
   return {
@@ -86,18 +90,46 @@ export function createSessionService({ store, engine, executor, registry }: Sess
       });
     },
     async startTurn(request, call) {
-      return executor.run({ call, kind: "session", streamId: checkUuid(request.sessionId, "session_id"), schema: StartTurnRequestSchema, request, response: StartTurnResponseSchema });
+      return executor.run({
+        call,
+        kind: "session",
+        streamId: checkUuid(request.sessionId, "session_id"),
+        schema: StartTurnRequestSchema,
+        request,
+        response: StartTurnResponseSchema,
+      });
     },
     async cancelTurn(request, call) {
       checkUuid(request.turnId, "turn_id");
-      return executor.run({ call, kind: "session", streamId: checkUuid(request.sessionId, "session_id"), schema: CancelTurnRequestSchema, request, response: CancelTurnResponseSchema });
+      return executor.run({
+        call,
+        kind: "session",
+        streamId: checkUuid(request.sessionId, "session_id"),
+        schema: CancelTurnRequestSchema,
+        request,
+        response: CancelTurnResponseSchema,
+      });
     },
     async abandonTurn(request, call) {
       checkUuid(request.turnId, "turn_id");
-      return executor.run({ call, kind: "session", streamId: checkUuid(request.sessionId, "session_id"), schema: AbandonTurnRequestSchema, request, response: AbandonTurnResponseSchema });
+      return executor.run({
+        call,
+        kind: "session",
+        streamId: checkUuid(request.sessionId, "session_id"),
+        schema: AbandonTurnRequestSchema,
+        request,
+        response: AbandonTurnResponseSchema,
+      });
     },
     async closeSession(request, call) {
-      return executor.run({ call, kind: "session", streamId: checkUuid(request.sessionId, "session_id"), schema: CloseSessionRequestSchema, request, response: CloseSessionResponseSchema });
+      return executor.run({
+        call,
+        kind: "session",
+        streamId: checkUuid(request.sessionId, "session_id"),
+        schema: CloseSessionRequestSchema,
+        request,
+        response: CloseSessionResponseSchema,
+      });
     },
     async getSessionSnapshot(request, call) {
       const { entry, state } = await stateOf(call.namespace, request.sessionId);

@@ -20,8 +20,8 @@ import {
 import type { Store, StoredEvent } from "../ports/index.ts";
 import type { WorkerRegistry } from "../tasks/worker-registry.ts";
 import { checkLabels, checkNoNul, checkPageSize, checkUuid } from "./check.ts";
-import type { Executor } from "./execute.ts";
 import { enumName, enumValue } from "./enum-name.ts";
+import type { Executor } from "./execute.ts";
 import { pageToken, parsePageToken } from "./page-token.ts";
 import { checkServed } from "./served.ts";
 
@@ -78,12 +78,20 @@ export function createWorkflowService({ store, executor, registry }: WorkflowSer
       });
     },
     async cancelRun(request, call) {
-      return executor.run({ call, kind: "run", streamId: checkUuid(request.runId, "run_id"), schema: CancelRunRequestSchema, request, response: CancelRunResponseSchema });
+      return executor.run({
+        call,
+        kind: "run",
+        streamId: checkUuid(request.runId, "run_id"),
+        schema: CancelRunRequestSchema,
+        request,
+        response: CancelRunResponseSchema,
+      });
     },
     async getRun(request, call) {
       const runId = checkUuid(request.runId, "run_id");
       const { events, seq } = await eventsOf(call.namespace, runId);
-      if (events[0]?.payload.case !== "runCreated") throw new ForgeError(ErrorCode.NOT_FOUND, `run ${runId} does not exist`, { reason: "RUN_NOT_FOUND", relatedIds: [runId] });
+      if (events[0]?.payload.case !== "runCreated")
+        throw new ForgeError(ErrorCode.NOT_FOUND, `run ${runId} does not exist`, { reason: "RUN_NOT_FOUND", relatedIds: [runId] });
       return create(GetRunResponseSchema, { run: { ...runView(events), seq: BigInt(seq) } });
     },
     async listRuns(request, call) {

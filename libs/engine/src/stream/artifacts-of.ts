@@ -1,5 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { type ArtifactRef, ArtifactRefSchema } from "@forge/protocol/common";
 import { type Event, EventSchema } from "@forge/protocol/event";
 
@@ -25,7 +25,9 @@ function collect(message: ReflectMessage, found: Set<string>): void {
     if (field.message === undefined || !carries(field.message) || !message.isSet(field)) continue;
     const value: unknown = message.get(field);
     if (field.fieldKind === "message") collect(value as ReflectMessage, found);
-    else for (const item of field.fieldKind === "list" ? (value as Iterable<unknown>) : (value as ReadonlyMap<unknown, unknown>).values()) collect(item as ReflectMessage, found);
+    else
+      for (const item of field.fieldKind === "list" ? (value as Iterable<unknown>) : (value as ReadonlyMap<unknown, unknown>).values())
+        collect(item as ReflectMessage, found);
   }
 }
 

@@ -57,7 +57,12 @@ function sameListing(a: Listing | undefined, b: Listing | undefined): boolean {
 }
 
 /** Turns a plan into an append: task rows, born leased where a worker has room, proofs, listing. Stores what is too large for a row beforehand. */
-export async function buildAppend<R extends CommandRequest>(request: CommandRequest, before: Entry, planned: Plan<R>, ports: AppendPorts): Promise<PreparedAppend> {
+export async function buildAppend<R extends CommandRequest>(
+  request: CommandRequest,
+  before: Entry,
+  planned: Plan<R>,
+  ports: AppendPorts,
+): Promise<PreparedAppend> {
   const { namespace, streamId, kind } = request;
   const { after } = planned;
   const changes = taskChanges(before.outstanding, after.outstanding);

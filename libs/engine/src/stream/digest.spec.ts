@@ -27,7 +27,9 @@ describe("requestDigest", () => {
 
   it("is the same in whatever order maps inside of messages came", () => {
     const run = (inputs: Record<string, { path: string }>) => {
-      const steps = [{ id: "a", inputs: Object.fromEntries(Object.entries(inputs).map(([name, { path }]) => [name, { kind: { case: "path" as const, value: path } }])) }];
+      const steps = [
+        { id: "a", inputs: Object.fromEntries(Object.entries(inputs).map(([name, { path }]) => [name, { kind: { case: "path" as const, value: path } }])) },
+      ];
       return Buffer.from(requestDigest(StartRunRequestSchema, create(StartRunRequestSchema, { definition: { id: "w", steps } }))).toString("hex");
     };
     const first = run({ x: { path: "inputs.x" }, y: { path: "inputs.y" } });

@@ -10,7 +10,8 @@ function sortMaps(schema: DescMessage, message: Fields): Fields {
   for (const field of schema.fields) {
     const inOneof = field.oneof === undefined ? undefined : (copy[field.oneof.localName] as { case?: string; value?: unknown });
     if (inOneof !== undefined) {
-      if (inOneof.case === field.localName && field.message !== undefined) copy[field.oneof?.localName ?? ""] = { ...inOneof, value: sortMaps(field.message, inOneof.value as Fields) };
+      if (inOneof.case === field.localName && field.message !== undefined)
+        copy[field.oneof?.localName ?? ""] = { ...inOneof, value: sortMaps(field.message, inOneof.value as Fields) };
       continue;
     }
     const value = copy[field.localName];

@@ -2,9 +2,9 @@ import { deserialize, serialize } from "node:v8";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Listing, OutstandingTask } from "@forge/domain";
+import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
-import { ForgeError } from "@forge/protocol";
 import type { LoadedStream } from "../ports/index.ts";
 import type { Aggregate, Aggregates, StreamKindName } from "./aggregate.ts";
 

@@ -19,9 +19,7 @@ export interface Cause {
 }
 
 const KINDS = new Map<string, string>(
-  EventSchema.oneofs
-    .find((oneof) => oneof.localName === "payload")
-    ?.fields.map((field) => [field.localName, field.name.replace("_", ".")]) ?? [],
+  EventSchema.oneofs.find((oneof) => oneof.localName === "payload")?.fields.map((field) => [field.localName, field.name.replace("_", ".")]) ?? [],
 );
 
 /** The dotted kind of a payload case: toolCompleted is tool.completed. */

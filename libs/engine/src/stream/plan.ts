@@ -1,10 +1,10 @@
 import { toBinary } from "@bufbuild/protobuf";
 import type { Context } from "@forge/domain";
+import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import type { OutgoingCommand } from "@forge/protocol/engine";
 import type { Event } from "@forge/protocol/event";
 import type { ToolSpec } from "@forge/protocol/tool";
-import { ForgeError } from "@forge/protocol";
 import type { StoredEvent } from "../ports/index.ts";
 import { type Entry, outstandingMap } from "./entry.ts";
 import { encode, stamp } from "./envelope.ts";
@@ -50,11 +50,15 @@ function expectation(request: CommandRequest, entry: Entry): ForgeError | undefi
     return new ForgeError(ErrorCode.NOT_FOUND, `${request.kind} ${request.streamId} does not exist`, { relatedIds: [request.streamId] });
   }
   if (request.expectedSeq === undefined || (request.expectedSeq >= entry.stateSeq && request.expectedSeq <= entry.seq)) return undefined;
-  return new ForgeError(ErrorCode.CONFLICT, `${request.kind} ${request.streamId} is at seq ${entry.seq}, not ${request.expectedSeq}: read it again and decide anew`, {
-    reason: "SEQ_MISMATCH",
-    relatedIds: [request.streamId],
-    metadata: { current_seq: String(entry.seq) },
-  });
+  return new ForgeError(
+    ErrorCode.CONFLICT,
+    `${request.kind} ${request.streamId} is at seq ${entry.seq}, not ${request.expectedSeq}: read it again and decide anew`,
+    {
+      reason: "SEQ_MISMATCH",
+      relatedIds: [request.streamId],
+      metadata: { current_seq: String(entry.seq) },
+    },
+  );
 }
 
 /** Decides commands one after the other over the evolving state. */

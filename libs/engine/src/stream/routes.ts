@@ -1,4 +1,4 @@
-import { CapabilityKind, type Capability } from "@forge/protocol/worker";
+import { type Capability, CapabilityKind } from "@forge/protocol/worker";
 
 /** The route that a task of a capability waits on: its queue, and who could do it. Models are routed by provider. */
 export function routeOf(queue: string, capability: string): string {

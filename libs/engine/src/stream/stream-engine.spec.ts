@@ -1,8 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import { Placement } from "@forge/core";
 import { runDecider, sessionDecider } from "@forge/domain";
-import { CreateSessionRequestSchema, CreateSessionResponseSchema, CloseSessionRequestSchema, CloseSessionResponseSchema, StartTurnRequestSchema, StartTurnResponseSchema } from "@forge/protocol/session";
 import { ForgeError } from "@forge/protocol";
+import {
+  CloseSessionRequestSchema,
+  CloseSessionResponseSchema,
+  CreateSessionRequestSchema,
+  CreateSessionResponseSchema,
+  StartTurnRequestSchema,
+  StartTurnResponseSchema,
+} from "@forge/protocol/session";
 import { describe, expect, it } from "vitest";
 import type { StoredTask } from "../ports/index.ts";
 import { MemoryStreams } from "../testing/memory-streams.ts";
@@ -37,7 +44,15 @@ const base = { namespace: "default", principal: "cli", kind: "session" as const,
 
 function createSession(commandId: string, title = ""): CommandRequest {
   const command = create(CreateSessionRequestSchema, { header: { commandId }, title, agent: { model: "demo/echo" } });
-  return { ...base, streamId: deriveId("default", "session", commandId), creates: true, command, commandId, digest: sha256(title), resultSchema: CreateSessionResponseSchema };
+  return {
+    ...base,
+    streamId: deriveId("default", "session", commandId),
+    creates: true,
+    command,
+    commandId,
+    digest: sha256(title),
+    resultSchema: CreateSessionResponseSchema,
+  };
 }
 
 function close(streamId: string, commandId: string, expectedSeq?: number): CommandRequest {
@@ -46,7 +61,11 @@ function close(streamId: string, commandId: string, expectedSeq?: number): Comma
 }
 
 function startTurn(streamId: string, commandId: string): CommandRequest {
-  const command: Command = create(StartTurnRequestSchema, { header: { commandId }, sessionId: streamId, input: [{ kind: { case: "text", value: { text: "hi" } } }] });
+  const command: Command = create(StartTurnRequestSchema, {
+    header: { commandId },
+    sessionId: streamId,
+    input: [{ kind: { case: "text", value: { text: "hi" } } }],
+  });
   return { ...base, streamId, creates: false, command, commandId, digest: sha256("turn"), resultSchema: StartTurnResponseSchema };
 }
 
@@ -125,7 +144,10 @@ describe("StreamEngine", () => {
     memory.fencedKeys.add("stolen");
     const proof = { streamId: created.streamId, key: "stolen", epoch: 1, token: new Uint8Array(16) };
     // Decided together, the turn would be refused, because the session would be closed; but it is not.
-    const results = await Promise.all([reasonOf(engine.execute({ ...close(created.streamId, "x1"), proofs: [proof] })), reasonOf(engine.execute(startTurn(created.streamId, "t1")))]);
+    const results = await Promise.all([
+      reasonOf(engine.execute({ ...close(created.streamId, "x1"), proofs: [proof] })),
+      reasonOf(engine.execute(startTurn(created.streamId, "t1"))),
+    ]);
     expect(results).toEqual(["LEASE_LOST", "accepted"]);
   });
 
@@ -134,7 +156,11 @@ describe("StreamEngine", () => {
     const created = createSession("c1");
     await engine.execute(created);
     const stranger = (id: string): CommandRequest => ({ ...close(created.streamId, id), kind: "run" });
-    const results = await Promise.allSettled([engine.execute(stranger("x1")), engine.execute(startTurn(created.streamId, "t1")), engine.execute(stranger("x2"))]);
+    const results = await Promise.allSettled([
+      engine.execute(stranger("x1")),
+      engine.execute(startTurn(created.streamId, "t1")),
+      engine.execute(stranger("x2")),
+    ]);
     expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "rejected"]);
     expect(bugs).toEqual([]);
   });

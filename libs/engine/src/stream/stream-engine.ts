@@ -1,13 +1,13 @@
-import { Batcher, backoffMs, jitterMs, Lru, Mailboxes, pause, type Placement } from "@forge/core";
+import { Batcher, backoffMs, jitterMs, Lru, Mailboxes, type Placement, pause } from "@forge/core";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
-import type { AppendOutcome, LeaseProof, Store, StoredEvent, StoredTask, StreamAppend } from "../ports/index.ts";
+import type { AppendOutcome, Store, StoredEvent, StoredTask, StreamAppend } from "../ports/index.ts";
 import type { Aggregates, StreamKindName } from "./aggregate.ts";
 import { type AppendPorts, buildAppend, type PreparedAppend } from "./build-append.ts";
-import { emptyEntry, type Entry, foldEntry, snapshotBytes } from "./entry.ts";
-import { encode, stamp } from "./envelope.ts";
-import type { DeltaRequest } from "./delta.ts";
+import { type DeltaRequest, deltaAppend } from "./delta.ts";
+import { type Entry, emptyEntry, foldEntry, snapshotBytes } from "./entry.ts";
 import { plan } from "./plan.ts";
+import { fenced, refusedData, reused, toForgeError } from "./refusals.ts";
 import type { CommandRequest, CommandResult } from "./request.ts";
 
 /** What happened to a stream, for whoever follows it on this replica. */
@@ -103,7 +103,9 @@ export class StreamEngine {
     const key = streamKey(request.namespace, request.streamId);
     const queueMax = ENDING.has(request.command.$typeName) ? ENDING_QUEUE_MAX : STREAM_QUEUE_MAX;
     if (this.#mailboxes.depth(key) >= queueMax) {
-      return Promise.reject(new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, `${queueMax} commands wait for ${request.kind} ${request.streamId}: try again`, { reason: "STREAM_BUSY" }));
+      return Promise.reject(
+        new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, `${queueMax} commands wait for ${request.kind} ${request.streamId}: try again`, { reason: "STREAM_BUSY" }),
+      );
     }
     return new Promise((resolve, reject) => this.#mailboxes.post(key, { type: "command", request: { ...request, resolve, reject } }));
   }
@@ -120,7 +122,11 @@ export class StreamEngine {
   appendDelta(request: DeltaRequest): Promise<undefined> {
     const key = streamKey(request.namespace, request.streamId);
     if (this.#mailboxes.depth(key) >= STREAM_QUEUE_MAX) {
-      return Promise.reject(new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, `${STREAM_QUEUE_MAX} appends wait for ${request.kind} ${request.streamId}: try again`, { reason: "STREAM_BUSY" }));
+      return Promise.reject(
+        new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, `${STREAM_QUEUE_MAX} appends wait for ${request.kind} ${request.streamId}: try again`, {
+          reason: "STREAM_BUSY",
+        }),
+      );
     }
     return new Promise((resolve, reject) => this.#mailboxes.post(key, { type: "delta", request: { ...request, resolve, reject } }));
   }
@@ -186,8 +192,16 @@ export class StreamEngine {
       const end = rest.findIndex((pending) => pending.type !== type);
       const group = end === -1 ? rest : rest.slice(0, end);
       rest = end === -1 ? [] : rest.slice(end);
-      if (type === "command") await this.#commands(key, group.map((pending) => pending.request as PendingCommand));
-      else await this.#deltas(key, group.map((pending) => pending.request as PendingDelta));
+      if (type === "command")
+        await this.#commands(
+          key,
+          group.map((pending) => pending.request as PendingCommand),
+        );
+      else
+        await this.#deltas(
+          key,
+          group.map((pending) => pending.request as PendingDelta),
+        );
     }
   }
 
@@ -198,7 +212,10 @@ export class StreamEngine {
     for (let attempt = 0; waiting.length > 0; attempt++) {
       const first = waiting[0] as PendingCommand;
       if (attempt >= ATTEMPTS_MAX) {
-        const error = new ForgeError(ErrorCode.STORAGE_ERROR, `${first.kind} ${first.streamId} stayed contended after ${ATTEMPTS_MAX} attempts: try again with the same command id`);
+        const error = new ForgeError(
+          ErrorCode.STORAGE_ERROR,
+          `${first.kind} ${first.streamId} stayed contended after ${ATTEMPTS_MAX} attempts: try again with the same command id`,
+        );
         for (const request of waiting) request.reject(error);
         break;
       }
@@ -241,7 +258,8 @@ export class StreamEngine {
     const cached = this.#cache.get(key);
     const before = cached ?? (await this.#load(first.namespace, first.streamId, first.kind)) ?? emptyEntry(first.kind, this.#options.aggregates);
     const strangers = requests.filter((request) => request.kind !== before.kind);
-    for (const request of strangers) request.reject(new ForgeError(ErrorCode.NOT_FOUND, `${request.kind} ${request.streamId} does not exist: the id names a ${before.kind}`));
+    for (const request of strangers)
+      request.reject(new ForgeError(ErrorCode.NOT_FOUND, `${request.kind} ${request.streamId} does not exist: the id names a ${before.kind}`));
     if (strangers.length > 0) return requests.filter((request) => !strangers.includes(request));
     const planned = await plan(before, requests, this.#options);
     // A rejection on what the cache says may be stale: another replica may have moved the stream.
@@ -304,7 +322,11 @@ export class StreamEngine {
   async #withoutRecorded(requests: readonly PendingCommand[]): Promise<readonly PendingCommand[]> {
     const first = requests[0];
     if (first === undefined) return [];
-    const records = await this.#options.store.findCommands(first.namespace, first.streamId, requests.map((request) => request.commandId));
+    const records = await this.#options.store.findCommands(
+      first.namespace,
+      first.streamId,
+      requests.map((request) => request.commandId),
+    );
     if (records.length === 0) return requests;
     const byId = new Map(records.map((record) => [record.commandId, record]));
     return requests.filter((request) => {
@@ -332,32 +354,12 @@ export class StreamEngine {
       const before = this.#cache.get(key) ?? (await this.#load(first.namespace, first.streamId, first.kind));
       if (before === undefined) throw new ForgeError(ErrorCode.NOT_FOUND, `${first.kind} ${first.streamId} does not exist`);
       const nowMs = Math.max(this.#options.nowMs(), before.occurredAtMs);
-      const events = requests.flatMap((request) => request.drafts.map((draft) => ({ draft, request })));
-      const encoded = events.map(({ draft, request }, index) =>
-        encode(stamp(draft, before.seq + 1 + index, { ...request, commandId: "", correlationId: "", causationId: "", nowMs })),
-      );
-      const proofs = distinctProofs(requests.map((request) => request.proof));
-      const outcome = await this.#batcher.submit({
-        namespace: first.namespace,
-        streamId: first.streamId,
-        kind: first.kind,
-        expectedSeq: before.seq,
-        events: encoded,
-        deltas: true,
-        commands: [],
-        requires: proofs,
-        settles: [],
-        starts: [],
-        addTasks: [],
-        removeTasks: [],
-        cancelTasks: [],
-        listing: undefined,
-        artifacts: [],
-      });
+      const append = deltaAppend(before, requests, nowMs);
+      const outcome = await this.#batcher.submit(append);
       if (outcome.outcome === "ok") {
-        const after: Entry = { ...before, seq: before.seq + encoded.length, occurredAtMs: nowMs };
+        const after: Entry = { ...before, seq: before.seq + append.events.length, occurredAtMs: nowMs };
         this.#cache.set(key, after);
-        this.#publish(first, undefined, encoded, after);
+        this.#publish(first, undefined, append.events, after);
         for (const request of requests) request.resolve(undefined);
         return;
       }
@@ -372,7 +374,12 @@ export class StreamEngine {
     throw new ForgeError(ErrorCode.STORAGE_ERROR, `output of ${first.kind} ${first.streamId} could not be appended: the stream stayed contended`);
   }
 
-  #publish(request: { namespace: string; streamId: string; kind: StreamKindName }, prepared: PreparedAppend | undefined, events: readonly StoredEvent[], after: Entry): void {
+  #publish(
+    request: { namespace: string; streamId: string; kind: StreamKindName },
+    prepared: PreparedAppend | undefined,
+    events: readonly StoredEvent[],
+    after: Entry,
+  ): void {
     const placed = prepared?.commit();
     this.#options.onAppended({
       namespace: request.namespace,
@@ -402,7 +409,10 @@ export function streamKey(namespace: string, streamId: string): string {
   return `${namespace}\n${streamId}`;
 }
 
-function separateRepeats(requests: readonly PendingCommand[]): { unique: readonly PendingCommand[]; repeats: { request: PendingCommand; original: PendingCommand }[] } {
+function separateRepeats(requests: readonly PendingCommand[]): {
+  unique: readonly PendingCommand[];
+  repeats: { request: PendingCommand; original: PendingCommand }[];
+} {
   const byId = new Map<string, PendingCommand>();
   const repeats: { request: PendingCommand; original: PendingCommand }[] = [];
   for (const request of requests) {
@@ -413,34 +423,6 @@ function separateRepeats(requests: readonly PendingCommand[]): { unique: readonl
   return { unique: [...byId.values()], repeats };
 }
 
-function distinctProofs(proofs: readonly LeaseProof[]): readonly LeaseProof[] {
-  return [...new Map(proofs.map((proof) => [`${proof.streamId} ${proof.key} ${proof.epoch}`, proof])).values()];
-}
-
-function fenced(request: { kind: string; streamId: string }): ForgeError {
-  return new ForgeError(ErrorCode.CONFLICT, `the lease is no longer held: the task of ${request.kind} ${request.streamId} was settled, cancelled or given to another worker`, {
-    reason: "LEASE_LOST",
-    relatedIds: [request.streamId],
-  });
-}
-
-function refusedData(request: { kind: string; streamId: string }, message: string): ForgeError {
-  return new ForgeError(ErrorCode.VALIDATION, `the database refused the data of this command to ${request.kind} ${request.streamId}: ${message}`, { reason: "STORAGE_VALIDATION" });
-}
-
-function reused(request: CommandRequest): ForgeError {
-  return new ForgeError(ErrorCode.CONFLICT, `command id ${request.commandId} was used for another request to ${request.kind} ${request.streamId}: use a fresh id`, {
-    reason: "COMMAND_ID_REUSED",
-    relatedIds: [request.streamId],
-    metadata: { command_id: request.commandId },
-  });
-}
-
 function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
-}
-
-function toForgeError(error: unknown): ForgeError {
-  if (error instanceof ForgeError) return error;
-  return new ForgeError(ErrorCode.INTERNAL, "an internal error: the server's log has its stack", { origin: "control-plane", cause: error });
 }

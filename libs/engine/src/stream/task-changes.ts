@@ -56,14 +56,34 @@ export function prepareTask(task: OutstandingTask): PreparedTask {
   if (task.kind === "work") return prepareWork(task);
   const record = create(TaskRecordSchema, { kind: { case: "timer", value: { purpose: task.key } } });
   return {
-    row: { key: task.key, kind: "timer", route: "timer", dueAtMs: task.dueAtMs, needsStart: false, idempotent: true, cancelRequested: false, bytes: toBinary(TaskRecordSchema, record), lease: undefined },
+    row: {
+      key: task.key,
+      kind: "timer",
+      route: "timer",
+      dueAtMs: task.dueAtMs,
+      needsStart: false,
+      idempotent: true,
+      cancelRequested: false,
+      bytes: toBinary(TaskRecordSchema, record),
+      lease: undefined,
+    },
     artifact: undefined,
   };
 }
 
 export function prepareCommand(key: string, command: OutgoingCommand): NewTask {
   const record = create(TaskRecordSchema, { kind: { case: "command", value: command } });
-  return { key, kind: "command", route: "command", dueAtMs: 0, needsStart: false, idempotent: true, cancelRequested: false, bytes: toBinary(TaskRecordSchema, record), lease: undefined };
+  return {
+    key,
+    kind: "command",
+    route: "command",
+    dueAtMs: 0,
+    needsStart: false,
+    idempotent: true,
+    cancelRequested: false,
+    bytes: toBinary(TaskRecordSchema, record),
+    lease: undefined,
+  };
 }
 
 /** What must change in the task table when a stream's state changes. */

@@ -1,10 +1,10 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { EventSchema, type SubscribeEventsResponse, SubscribeEventsResponseSchema } from "@forge/protocol/event";
 import { ForgeError } from "@forge/protocol";
+import { EventSchema, type SubscribeEventsResponse, SubscribeEventsResponseSchema } from "@forge/protocol/event";
 import { describe, expect, it } from "vitest";
 import type { Store, StoredEvent } from "../ports/index.ts";
 import { Hub } from "./hub.ts";
-import { subscribe, type SubscriptionRequest } from "./subscription.ts";
+import { type SubscriptionRequest, subscribe } from "./subscription.ts";
 
 const RUN = "0190a000-0000-7000-8000-000000000001";
 const CHILD = "0190a000-0000-7000-8000-000000000002";
@@ -165,7 +165,9 @@ describe("subscribe", () => {
     const { open } = setup({ [RUN]: many(1, 2) });
     await expect(open({ cursors: [{ kind: "run", streamId: CHILD, afterSeq: 0 }] }).next()).rejects.toThrow("does not exist");
     const ahead = open({ cursors: [{ kind: "run", streamId: RUN, afterSeq: 3 }] }).next();
-    await expect(ahead).rejects.toSatisfy((error) => error instanceof ForgeError && error.reason === "CURSOR_AHEAD" && error.detail.metadata.current_seq === "2");
+    await expect(ahead).rejects.toSatisfy(
+      (error) => error instanceof ForgeError && error.reason === "CURSOR_AHEAD" && error.detail.metadata.current_seq === "2",
+    );
   });
 
   it("ends after it has caught up when it is not to follow, and when it is aborted", async () => {

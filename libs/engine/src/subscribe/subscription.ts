@@ -163,11 +163,15 @@ class Subscription implements Listener {
         const followed = this.#streams.get(head.streamId) as Followed;
         if (head.kind !== followed.kind) return false;
         if (followed.seq > head.seq) {
-          throw new ForgeError(ErrorCode.CONFLICT, `the cursor ${followed.seq} of stream ${head.streamId} is beyond its head ${head.seq}: the store may have lost its tail; read again from 0`, {
-            reason: "CURSOR_AHEAD",
-            relatedIds: [head.streamId],
-            metadata: { current_seq: String(head.seq) },
-          });
+          throw new ForgeError(
+            ErrorCode.CONFLICT,
+            `the cursor ${followed.seq} of stream ${head.streamId} is beyond its head ${head.seq}: the store may have lost its tail; read again from 0`,
+            {
+              reason: "CURSOR_AHEAD",
+              relatedIds: [head.streamId],
+              metadata: { current_seq: String(head.seq) },
+            },
+          );
         }
         return true;
       })
@@ -221,7 +225,11 @@ class Subscription implements Listener {
 
   #tell(followed: Followed): Position {
     followed.toldSeq = followed.seq;
-    return create(PositionSchema, { stream: streamRef(followed.kind, followed.streamId), seq: BigInt(followed.seq), prunedThroughSeq: BigInt(followed.pruned) });
+    return create(PositionSchema, {
+      stream: streamRef(followed.kind, followed.streamId),
+      seq: BigInt(followed.seq),
+      prunedThroughSeq: BigInt(followed.pruned),
+    });
   }
 
   async #caughtUp(): Promise<SubscribeEventsResponse> {
@@ -232,10 +240,14 @@ class Subscription implements Listener {
 
   #slow(): ForgeError {
     const seqs = [...this.#streams.values()].map(({ streamId, seq }) => [`seq:${streamId}`, String(seq)] as const);
-    return new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, `this subscriber fell ${this.#ports.queueItemsMax} events or ${this.#ports.queueBytesMax} bytes behind: subscribe again after the seq in the metadata`, {
-      reason: "SLOW_SUBSCRIBER",
-      metadata: Object.fromEntries(seqs.slice(0, 100)),
-    });
+    return new ForgeError(
+      ErrorCode.RESOURCE_EXHAUSTED,
+      `this subscriber fell ${this.#ports.queueItemsMax} events or ${this.#ports.queueBytesMax} bytes behind: subscribe again after the seq in the metadata`,
+      {
+        reason: "SLOW_SUBSCRIBER",
+        metadata: Object.fromEntries(seqs.slice(0, 100)),
+      },
+    );
   }
 }
 

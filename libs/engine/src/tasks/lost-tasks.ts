@@ -50,7 +50,9 @@ export class LostTasks {
   async #tell(task: StoredTask, commandId: string, command: Parameters<typeof taskCommand>[0]["command"]): Promise<void> {
     const { namespace, streamId, streamKind } = task;
     try {
-      await this.#engine.execute(taskCommand({ namespace, principal: "control-plane", kind: streamKind, streamId, command, commandId, proofs: [proofOfRow(task)] }));
+      await this.#engine.execute(
+        taskCommand({ namespace, principal: "control-plane", kind: streamKind, streamId, command, commandId, proofs: [proofOfRow(task)] }),
+      );
     } catch (error) {
       if (isPassing(error) || !(error instanceof ForgeError)) throw error;
       if (error.reason !== "LEASE_LOST") await this.#repair.stream(namespace, streamId, streamKind);

@@ -28,7 +28,11 @@ export class Outbox {
     this.#engine = engine;
     this.#repair = repair;
     // A failed delivery is not lost: its lease runs out, and the row is found again.
-    this.#mailboxes = new Mailboxes((source, tasks) => this.#deliverAll(source, tasks), (error) => onBug(error, "outbox"), { batchMax: 64 });
+    this.#mailboxes = new Mailboxes(
+      (source, tasks) => this.#deliverAll(source, tasks),
+      (error) => onBug(error, "outbox"),
+      { batchMax: 64 },
+    );
   }
 
   /** Commands that were just stored, leased to this replica. */

@@ -27,7 +27,9 @@ export class Repair {
       seq: entry.seq,
       add: changes.add.filter((task) => !have.has(task.key)),
       remove: rows.filter((row) => !entry.outstanding.has(row.key)).map((row) => row.key),
-      cancel: changes.add.filter((task) => task.kind === "work" && task.cancelRequested && have.get(task.key)?.cancelRequested === false).map((task) => task.key),
+      cancel: changes.add
+        .filter((task) => task.kind === "work" && task.cancelRequested && have.get(task.key)?.cancelRequested === false)
+        .map((task) => task.key),
     };
   }
 

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { ForgeError, isUuid } from "@forge/protocol";
-import { type StreamRef, StreamKind, StreamRefSchema } from "@forge/protocol/common";
+import { StreamKind, type StreamRef, StreamRefSchema } from "@forge/protocol/common";
 import type { TaskLease } from "@forge/protocol/worker";
 import type { LeaseProof } from "../ports/index.ts";
 import type { StreamKindName } from "../stream/aggregate.ts";

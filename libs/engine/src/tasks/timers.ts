@@ -77,7 +77,8 @@ export class Timers {
     } catch (error) {
       // What could not be decided now is tried again when the lease runs out; a stream that has no use for the timer any more is put right.
       if (isPassing(error) || !(error instanceof ForgeError)) this.#onBug(error, "timers");
-      else if (error.reason !== "LEASE_LOST") await this.#repair.stream(task.namespace, task.streamId, task.streamKind).catch((failure: unknown) => this.#onBug(failure, "timers"));
+      else if (error.reason !== "LEASE_LOST")
+        await this.#repair.stream(task.namespace, task.streamId, task.streamKind).catch((failure: unknown) => this.#onBug(failure, "timers"));
     }
   }
 }

@@ -95,7 +95,10 @@ export class WorkerRegistry {
   /** What the queue's live workers serve with a prefix, for messages: "model:" or "function:". */
   capabilities(namespace: string, queue: string, prefix: string): readonly string[] {
     const start = `${queue} ${prefix}`;
-    return [...(this.#served.get(namespace)?.routes ?? [])].filter((route) => route.startsWith(start)).map((route) => route.slice(start.length)).sort();
+    return [...(this.#served.get(namespace)?.routes ?? [])]
+      .filter((route) => route.startsWith(start))
+      .map((route) => route.slice(start.length))
+      .sort();
   }
 
   find(namespace: string, sessionId: string): StoredWorker | undefined {

@@ -41,7 +41,8 @@ export class MemoryStreams {
           const stream = this.streams.get(streamId);
           return stream === undefined ? [] : [{ namespace, streamId, kind: stream.kind, seq: stream.seq }];
         }),
-      findCommands: async (_: string, streamId: string, ids: readonly string[]) => (this.streams.get(streamId)?.commands ?? []).filter((command) => ids.includes(command.commandId)),
+      findCommands: async (_: string, streamId: string, ids: readonly string[]) =>
+        (this.streams.get(streamId)?.commands ?? []).filter((command) => ids.includes(command.commandId)),
       saveSnapshot: async () => undefined,
       getArtifact: async () => undefined,
     } as unknown as Store;

@@ -14,11 +14,11 @@ import {
   ReportOutputResponseSchema,
   type Settlement,
   SettleTasksResponseSchema,
+  StartTasksResponseSchema,
   type TaskAnswer,
   TaskAnswerSchema,
   type TaskSchema,
   type TaskStart,
-  StartTasksResponseSchema,
 } from "@forge/protocol/worker";
 import type { ControlPlanePort } from "../port.ts";
 
@@ -30,7 +30,12 @@ interface Waiting {
 
 /** A leased task of a tool; everything may be given otherwise. */
 export function leasedTask(taskId: string, task: MessageInitShape<typeof TaskSchema> = {}, epoch = 1): LeasedTask {
-  return create(LeasedTaskSchema, { taskId, epoch, leaseToken: new Uint8Array([epoch]), task: { kind: { case: "tool", value: { tool: "test.tool" } }, ...task } });
+  return create(LeasedTaskSchema, {
+    taskId,
+    epoch,
+    leaseToken: new Uint8Array([epoch]),
+    task: { kind: { case: "tool", value: { tool: "test.tool" } }, ...task },
+  });
 }
 
 export function workerSessionGone(): ForgeError {
@@ -95,7 +100,11 @@ export class FakeControlPlane {
       register: async (request) => {
         await this.onCall("register", "");
         this.registered.push(request.workerName ?? "");
-        return create(RegisterResponseSchema, { workerSessionId: this.sessionId, heartbeatInterval: durationFromMs(this.heartbeatMs), leaseTtl: durationFromMs(15_000) });
+        return create(RegisterResponseSchema, {
+          workerSessionId: this.sessionId,
+          heartbeatInterval: durationFromMs(this.heartbeatMs),
+          leaseTtl: durationFromMs(15_000),
+        });
       },
       leaseTasks: async ({ workerSessionId = "", slots = 0 }, options) => {
         await this.onCall("leaseTasks", workerSessionId);
