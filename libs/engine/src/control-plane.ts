@@ -161,7 +161,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
 
   /** A turn's tools are those that are served when it starts, so that what waited from before a start waits until its workers are back as well. */
   async function workersAreBack(): Promise<void> {
-    await Promise.race([registry.firstWorker, pause(startedAtMs + FIRST_WORKER_MS - Date.now(), stop.signal)]);
+    await Promise.race([registry.firstWorker, pause(Math.max(0, startedAtMs + FIRST_WORKER_MS - Date.now()), stop.signal)]);
   }
 
   /** Commands that nobody holds: one of each source at a time, until none is left. */
