@@ -127,8 +127,8 @@ describe("commands and a server", () => {
       const id = /Session\S* ([0-9a-f-]{36})/.exec(cli.stdout)?.[1] as string;
       cli.child.stdin.write("count to 60\r");
       await cli.says(/1 2 3/);
-      // The terminal goes away: the turn goes on.
-      cli.child.kill("SIGHUP");
+      // The terminal goes away, which hangs up: the turn goes on.
+      cli.child.kill("SIGKILL");
       await cli.end();
       const { code, stdout } = await forge(["chat", id], { directory: project.root, input: "" });
       expect(code).toBe(0);

@@ -12,7 +12,7 @@ const list = z
 
 const ConfigSchema = z.object({
   /** A PostgreSQL, 15 or newer. */
-  DATABASE_URL: z.url({ protocol: /^postgres(?:ql)?$/ }),
+  DATABASE_URL: z.string().regex(/^postgres(?:ql)?:\/\//, "expected postgres://..."),
   FORGE_HOST: z.string().min(1).default("127.0.0.1"),
   FORGE_PORT: z.coerce.number().int().min(0).max(65_535).default(7233),
   /** The clients' token; made where there is none. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { grant, openDatabase, startControlPlane, tokenIn, VERSION } from "@forge/host";
+import { grant, openDatabase, principalOf, startControlPlane, tokenIn, VERSION } from "@forge/host";
 import { pino } from "pino";
 import { readConfig } from "./config.ts";
 
@@ -19,13 +19,13 @@ const service = await startControlPlane({
   hosts: config.FORGE_HOSTS,
   logger,
 });
-await grant(service.store, await tokenOf(config.FORGE_TOKEN_FILE), { id: "cli", kind: "client", namespaces: ["default"], queues: [] });
-await grant(service.store, await tokenOf(config.FORGE_WORKER_TOKEN_FILE), {
-  id: "worker",
-  kind: "worker",
-  namespaces: ["default"],
-  queues: config.FORGE_WORKER_QUEUES,
-});
+for (const [name, kind, file, queues] of [
+  ["cli", "client", config.FORGE_TOKEN_FILE, []],
+  ["worker", "worker", config.FORGE_WORKER_TOKEN_FILE, config.FORGE_WORKER_QUEUES],
+] as const) {
+  const token = await tokenOf(file);
+  await grant(service.store, token, { id: principalOf(name, token), kind, namespaces: ["default"], queues });
+}
 logger.info({ url: service.url, version: VERSION }, "the control plane is ready");
 
 let isEnding = false;

@@ -26,17 +26,21 @@ export interface ConnectClient extends ForgeClient {
 
 /** A connection that says nothing for so long is asked whether it is still there, so that a subscriber notices when the other machine is gone. */
 const PING_INTERVAL_MS = 20_000;
+/** An artifact of 16 MiB with its envelope; what is larger the server would refuse. */
+const REQUEST_BYTES_MAX = 17 * 1024 * 1024;
+/** Megabytes that wait to be sent on one connection. Beyond it every call fails until they are gone, so it has room for several artifacts at once. */
+const SESSION_MEMORY_MB = 128;
 
 /** Connect over HTTP/2, binary. Nothing is sent before the first call. */
 export function createConnectClient(options: ConnectClientOptions): ConnectClient {
-  const sessions = new Http2SessionManager(options.url, { pingIntervalMs: PING_INTERVAL_MS });
+  const sessions = new Http2SessionManager(options.url, { pingIntervalMs: PING_INTERVAL_MS }, { maxSessionMemory: SESSION_MEMORY_MB });
   const closed = new AbortController();
   const credentials: Interceptor = (next) => (request) => {
     request.header.set("authorization", `Bearer ${options.token}`);
     if (options.namespace !== undefined) request.header.set("forge-namespace", options.namespace);
     return next(request);
   };
-  const transport = createConnectTransport({ baseUrl: options.url, httpVersion: "2", sessionManager: sessions, interceptors: [credentials] });
+  const transport = createConnectTransport({ baseUrl: options.url, httpVersion: "2", sessionManager: sessions, interceptors: [credentials], writeMaxBytes: REQUEST_BYTES_MAX });
   return {
     session: bind(SessionService, transport, closed.signal),
     workflow: bind(WorkflowService, transport, closed.signal),

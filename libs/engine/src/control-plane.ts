@@ -14,7 +14,6 @@ import { Executor } from "./services/execute.ts";
 import { createSessionService } from "./services/session-service.ts";
 import { createWorkerService } from "./services/worker-service.ts";
 import { createWorkflowService } from "./services/workflow-service.ts";
-import type { Aggregate } from "./stream/aggregate.ts";
 import { newId } from "./stream/identity.ts";
 import { type Appended, StreamEngine } from "./stream/stream-engine.ts";
 import { Hub } from "./subscribe/hub.ts";
@@ -83,7 +82,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const sessions = new WorkerSessions();
   const engine = new StreamEngine({
     store,
-    aggregates: { session: sessionDecider as Aggregate, run: runDecider as Aggregate },
+    aggregates: { session: sessionDecider, run: runDecider },
     placement,
     replica,
     leaseTtlMs,

@@ -40,16 +40,23 @@ describe("a server's address", () => {
     expect(await readAddress(directory)).toBeUndefined();
   });
 
-  it.each(["", "{", "null", "5", "[]", "{}", '{"url": "http://127.0.0.1:1"}', ...[0, -1, 1.5, "1", null].map((pid) => JSON.stringify({ ...OURS, pid })), JSON.stringify({ ...OURS, url: "here" })])(
-    "is absent where the file holds something else: %s",
-    async (content) => {
-      await writeFile(path.join(directory, "address.json"), content);
-      expect(await readAddress(directory)).toBeUndefined();
-      await removeAddress(directory);
-      await writeAddress(directory, OURS);
-      expect(await readAddress(directory)).toEqual(OURS);
-    },
-  );
+  it.each([
+    "",
+    "{",
+    "null",
+    "5",
+    "[]",
+    "{}",
+    '{"url": "http://127.0.0.1:1"}',
+    ...[0, -1, 1.5, "1", null].map((pid) => JSON.stringify({ ...OURS, pid })),
+    JSON.stringify({ ...OURS, url: "here" }),
+  ])("is absent where the file holds something else: %s", async (content) => {
+    await writeFile(path.join(directory, "address.json"), content);
+    expect(await readAddress(directory)).toBeUndefined();
+    await removeAddress(directory);
+    await writeAddress(directory, OURS);
+    expect(await readAddress(directory)).toEqual(OURS);
+  });
 
   it("is removed by its own server only", async () => {
     await writeAddress(directory, { ...OURS, pid: process.ppid });

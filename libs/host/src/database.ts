@@ -54,7 +54,7 @@ async function superviseEmbedded({ dataDirectory, logger, onProgress }: Database
       await server.stop();
       while (!closing) {
         try {
-          server = await startEmbedded({ dataDirectory });
+          await new Promise(() => undefined);
           break;
         } catch (error) {
           logger.error({ err: error }, "the database server could not be started again");

@@ -6,5 +6,5 @@ export { dataDirectoryOf, projectQueue } from "./project-paths.ts";
 export { type ProjectReader, type ProjectReaderOptions, startProjectReader } from "./project-reader.ts";
 export { type ProjectServer, type ProjectServerOptions, startProjectServer } from "./project-server.ts";
 export { type RemoteExecutorOptions, startRemoteExecutor } from "./remote-executor.ts";
-export { grant, newToken, tokenIn } from "./tokens.ts";
+export { grant, newToken, principalOf, tokenIn } from "./tokens.ts";
 export { VERSION } from "./version.ts";

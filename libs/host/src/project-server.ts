@@ -8,7 +8,7 @@ import { type ControlPlaneService, startControlPlane } from "./control-plane.ts"
 import { openDatabase } from "./database.ts";
 import { type Executor, startExecutor } from "./executor.ts";
 import { dataDirectoryOf, projectQueue } from "./project-paths.ts";
-import { grant, tokenIn } from "./tokens.ts";
+import { grant, principalOf, tokenIn } from "./tokens.ts";
 import { VERSION } from "./version.ts";
 
 export interface ProjectServerOptions {
@@ -74,7 +74,8 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
     });
     cleanup.defer(() => service.close());
     const token = await tokenIn(dataDirectory, "token");
-    await grant(service.store, token, { id: "cli", kind: "client", namespaces: [NAMESPACE], queues: [] });
+    const principal = options.databaseUrl === undefined ? "cli" : principalOf("cli", token);
+    await grant(service.store, token, { id: principal, kind: "client", namespaces: [NAMESPACE], queues: [] });
     const queue = await projectQueue(root);
     const name = `executor:${queue}`;
     const port = createLocalClient(service.apis, { namespace: NAMESPACE, principal: `worker:${name}` });
@@ -95,7 +96,7 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
     });
     await writeAddress(dataDirectory, { url: service.url, pid: process.pid, startedAt: new Date().toISOString(), version: VERSION });
     cleanup.defer(() => removeAddress(dataDirectory));
-    const client = createLocalClient(service.apis, { namespace: NAMESPACE, principal: "cli" });
+    const client = createLocalClient(service.apis, { namespace: NAMESPACE, principal });
     cleanup.defer(() => client.close());
     let closed: Promise<void> | undefined;
     const hurry = Promise.withResolvers<void>();

@@ -1,8 +1,8 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { newToken, tokenIn } from "./tokens.ts";
 import { makeDirectory, removeDirectory } from "./testing/directory.ts";
+import { newToken, tokenIn } from "./tokens.ts";
 
 let directory: string;
 

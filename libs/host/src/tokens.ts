@@ -15,6 +15,11 @@ export function tokenHash(token: string): Uint8Array {
   return createHash("sha256").update(token).digest();
 }
 
+/** A principal's id that belongs to one token: on a database that many share, a new token must not take the place of another's. */
+export function principalOf(name: string, token: string): string {
+  return `${name}:${createHash("sha256").update(token).digest("hex").slice(0, 12)}`;
+}
+
 /** The token in a file that only its owner may read; made where there is none. Whoever asks at the same time gets the same one. */
 export async function tokenIn(directory: string, name: string): Promise<string> {
   const file = path.join(directory, name);

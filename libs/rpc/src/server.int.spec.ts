@@ -223,9 +223,8 @@ describe("open streams", () => {
     const startedMs = Date.now();
     const heartbeat = failureOf(createClient(WorkerService, transport).heartbeat({}, { headers: { authorization: `Bearer ${WORKER_TOKEN}` } }));
     const stop = new AbortController();
-    const stream = createClient(EventService, transport)
-      .subscribeEvents({}, { ...AS_CLIENT, signal: stop.signal })
-      [Symbol.asyncIterator]();
+    const events = createClient(EventService, transport);
+    const stream = events.subscribeEvents({}, { ...AS_CLIENT, signal: stop.signal })[Symbol.asyncIterator]();
     await stream.next();
     await vi.waitFor(() => expect(served.received).toHaveLength(2));
     expect(served.activity.open).toBe(1);

@@ -5,6 +5,7 @@ import { createLiveRegion } from "./live-region.ts";
 function screen(written: string): string[] {
   const lines = [""];
   let row = 0;
+  // oxlint-disable-next-line no-control-regex -- an escape sequence begins with one
   for (const [, up, below, text] of written.matchAll(/\u001B\[(\d+)A|\u001B\[(J)|\u001B\[\?25[lh]|([^\u001B])/g)) {
     if (up !== undefined) row -= Number(up);
     else if (below !== undefined) lines.splice(row, lines.length, "");
@@ -20,6 +21,7 @@ describe("live region", () => {
     const region = createLiveRegion(
       (text) => (written += text),
       () => 20,
+      { hidesCursor: true },
     );
     region.draw(["step 1", "  detail"]);
     region.draw(["step 2"]);
@@ -36,8 +38,10 @@ describe("live region", () => {
     const region = createLiveRegion(
       (text) => (written += text),
       () => 10,
+      { hidesCursor: false },
     );
     region.draw(["a line of more than ten columns"]);
     expect(screen(written)).toEqual(["a line o…"]);
+    expect(written).not.toContain("\u001B[?25l");
   });
 });

@@ -14,27 +14,26 @@ const HIDE_CURSOR = "\u001B[?25l";
 const SHOW_CURSOR = "\u001B[?25h";
 const CLEAR_BELOW = "\u001B[J";
 
-/** A region on a terminal that takes cursor movements. Lines are cut at the terminal's width: one that wrapped could not be taken back. */
-export function createLiveRegion(write: (text: string) => void, columns: () => number): LiveRegion {
+/** A region on a terminal that takes cursor movements. Who hides the cursor must not be ended by a signal before `close`. Lines are cut at the terminal's width: one that wrapped could not be taken back. */
+export function createLiveRegion(write: (text: string) => void, columns: () => number, options: { readonly hidesCursor: boolean }): LiveRegion {
   let shown = 0;
-  let hidden = false;
+  let last: readonly string[] = [];
+  let isHidden = false;
   const back = (): string => (shown === 0 ? "" : `\r\u001B[${shown}A${CLEAR_BELOW}`);
   const show = (lines: readonly string[], kept: readonly string[]): void => {
     const fitting = lines.map((line) => cut(line, columns() - 1));
     const text = [...kept, ...fitting].map((line) => `${line}\n`).join("");
-    write(`${hidden ? "" : HIDE_CURSOR}${back()}${text}`);
-    hidden = true;
+    write(`${options.hidesCursor && !isHidden ? HIDE_CURSOR : ""}${back()}${text}`);
+    isHidden = options.hidesCursor;
     shown = fitting.length;
     last = lines;
   };
-  let last: readonly string[] = [];
   return {
     draw: (lines) => show(lines, []),
     keep: (kept) => show(last, kept),
     close: () => {
-      if (!hidden) return;
-      write(`${back()}${SHOW_CURSOR}`);
-      hidden = false;
+      if (shown > 0 || isHidden) write(`${back()}${isHidden ? SHOW_CURSOR : ""}`);
+      isHidden = false;
       shown = 0;
       last = [];
     },

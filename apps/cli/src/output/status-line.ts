@@ -11,7 +11,7 @@ export interface StatusLine {
 /** Begins with nothing on the screen, and shows nothing any more once it is closed. */
 export function showStatus(terminal: Terminal, isQuiet: boolean): StatusLine {
   if (!terminal.isLive || isQuiet) return { say: () => undefined, close: () => undefined };
-  const region = createLiveRegion(terminal.out, terminal.columns);
+  const region = createLiveRegion(terminal.out, terminal.columns, { hidesCursor: false });
   let message = "";
   let isClosed = false;
   const draw = (): void => {

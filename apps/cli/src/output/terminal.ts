@@ -38,12 +38,12 @@ export function processTerminal(environment: NodeJS.ProcessEnv = process.env): T
   };
 }
 
-/** A reader that goes away (`| head`) ends the command quietly. */
+/** A reader that goes away (`| head`) ends the command quietly; a terminal that goes away is told by a signal. */
 export function endWithReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") process.exit(0);
-      throw error;
+      if (error.code !== "EIO") throw error;
     });
   }
 }

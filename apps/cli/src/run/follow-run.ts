@@ -31,7 +31,7 @@ export async function followRun(
 ): Promise<"ended" | "detached" | "left"> {
   const leave = new AbortController();
   const isLive = view !== undefined && terminal.isLive;
-  const region = createLiveRegion(terminal.out, terminal.columns);
+  const region = createLiveRegion(terminal.out, terminal.columns, { hidesCursor: true });
   const kept: string[] = [];
   let asking: AbortController | undefined;
   let result = "ended" as "ended" | "detached" | "left";

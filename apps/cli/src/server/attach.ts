@@ -21,15 +21,16 @@ export async function attach(root: string): Promise<Attached | undefined> {
     await client.workflow.listRuns({ pageSize: 1 }, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
     return { client, address };
   } catch (error) {
+    // One that answers with an error of its own is there, whatever is wrong with it.
+    const isAnswer = error instanceof ForgeError && error.detail.origin !== "client";
+    if (isAnswer && error.code !== ErrorCode.UNAUTHENTICATED) return { client, address };
     await client.close();
-    if (error instanceof ForgeError && error.code === ErrorCode.UNAUTHENTICATED) {
-      throw new ForgeError(
-        ErrorCode.UNAUTHENTICATED,
-        `process ${address.pid} at ${address.url} does not know the token in ${dataDirectory}: end it and try again`,
-        { cause: error },
-      );
-    }
     // Nobody listens there, or something else does: the address is a left-over.
-    return undefined;
+    if (!isAnswer) return undefined;
+    throw new ForgeError(
+      ErrorCode.UNAUTHENTICATED,
+      `process ${address.pid} at ${address.url} does not know the token in ${dataDirectory}: end it and try again`,
+      { cause: error },
+    );
   }
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Followed, type FollowOptions, type ForgeClient, followEvents, isPassing } from "@forge/client";
-import { projectQueue } from "@forge/host/project";
+import { dataDirectoryOf, projectQueue } from "@forge/host/project";
 import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
 import { toForgeError } from "../output/error-report.ts";
 import { type Attached, attach } from "./attach.ts";
 import { startBackground } from "./background.ts";
@@ -113,7 +114,7 @@ export class ProjectLink {
     let failure: unknown;
     const signal = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
     const onReconnect = (): void => {
-      (this.#options.reads ? this.#waitForServer(signal) : this.#restore()).catch((error: unknown) => {
+      (this.#options.reads && options.noFollow !== true ? this.#waitForServer(signal) : this.#restore()).catch((error: unknown) => {
         failure = error;
         lost.abort();
       });
@@ -151,6 +152,12 @@ export class ProjectLink {
       if (this.reach.kind === "own") return;
       const found = await find();
       if (found === undefined) return;
+      const { reach } = this;
+      if ("address" in found && reach.kind === "server" && found.address.pid === reach.pid && found.address.url === reach.url) {
+        // The same server: its client connects again by itself.
+        await found.client.close();
+        return;
+      }
       // What still calls over the old one finds out by itself.
       this.#replaced.push(this.#connection);
       this.#connection = "address" in found ? toServer(found, false) : found;
@@ -187,7 +194,12 @@ async function startShared({ root, environment, onProgress }: LinkOptions): Prom
   onProgress?.((await hasData(root)) ? "Starting Forge" : "Starting Forge for the first time here: making a database");
   await startBackground({ root, environment, arguments: ["--idle", IDLE] });
   const attached = await attach(root);
-  if (attached === undefined) throw new Error("the server that was started has gone again: see .forge/data/forge.log");
+  if (attached === undefined) {
+    throw new ForgeError(ErrorCode.STORAGE_ERROR, `the server that was started does not answer: see ${dataDirectoryOf(root)}/forge.log`, {
+      reason: "SERVER_START",
+      origin: "client",
+    });
+  }
   return toServer(attached, true);
 }
 
@@ -203,7 +215,6 @@ async function startReader({ root, environment, onProgress }: LinkOptions): Prom
     import("./project-settings.ts"),
     import("./server-log.ts"),
   ]);
-  const { dataDirectoryOf } = await import("@forge/host/project");
   const { databaseUrl, project } = await readProjectSettings(root, environment);
   const logger = await log.createLogger({ file: await log.prepareLogFile(dataDirectoryOf(root)), level: project.config.logging.level });
   const reader = await startProjectReader({ root, databaseUrl, logger, onProgress });

@@ -17,7 +17,7 @@ export interface CliResult {
   readonly stdout: string;
   readonly stderr: string;
   /** Standard output as JSON, a value a line. */
-  json(): Record<string, never>[];
+  readonly json: () => Record<string, never>[];
 }
 
 /** A command that runs. */
@@ -26,6 +26,7 @@ export class Cli {
   stdout = "";
   stderr = "";
   readonly #exited: Promise<void>;
+  static readonly #running = new Set<Cli>();
 
   constructor(words: readonly string[], { directory, environment = {} }: CliOptions, terminal = false) {
     const node = [process.execPath, MAIN, ...words];
@@ -36,7 +37,14 @@ export class Cli {
     this.child = spawn(program, args, { cwd: directory, env });
     this.child.stdout.on("data", (data: Buffer) => (this.stdout += data.toString()));
     this.child.stderr.on("data", (data: Buffer) => (this.stderr += data.toString()));
-    this.#exited = once(this.child, "close").then(() => undefined);
+    Cli.#running.add(this);
+    this.#exited = once(this.child, "close").then(() => void Cli.#running.delete(this));
+  }
+
+  /** Ends what a test that failed has left running. */
+  static async endAll(): Promise<void> {
+    for (const { child } of Cli.#running) child.kill("SIGKILL");
+    await Promise.all([...Cli.#running].map((each) => each.#exited));
   }
 
   /** Resolves when standard output has matched, from a position on; rejects with what was said instead. */

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { forge } from "./cli.ts";
+import { Cli, forge } from "./cli.ts";
 
 const FILES: Readonly<Record<string, string>> = {
   "runtime.yaml": "default_workflow: greet\ndefault_model: demo/chat\n",
@@ -54,6 +54,7 @@ export async function createTestProject(): Promise<TestProject> {
   return {
     root,
     [Symbol.asyncDispose]: async () => {
+      await Cli.endAll();
       await forge(["down", "--drain", "0ms"], { directory: root });
       await rm(root, { recursive: true, force: true });
     },

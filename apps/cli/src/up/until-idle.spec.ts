@@ -2,6 +2,17 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { untilIdle } from "./until-idle.ts";
 
 describe("untilIdle", () => {
+  it("gives a server up that can't be asked any more", async () => {
+    let isOver = false;
+    void untilIdle({ idleMs: () => Promise.reject(new Error("the database is gone")) }, 1_000).promise.then(() => {
+      isOver = true;
+    });
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(isOver).toBe(true);
+  });
+
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 

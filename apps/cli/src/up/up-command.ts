@@ -18,6 +18,9 @@ export interface UpOptions extends CommonOptions {
 
 /** What still runs gets so long to finish; what does not, goes on at the next start. */
 const DRAIN_MS = 30_000;
+/** Ending takes moments; what has not ended by then never will, and nothing that must not be lost is lost by leaving. */
+const END_MS_MAX = 60_000;
+const HURRIED_END_MS_MAX = 10_000;
 
 /** `forge up`: serves the project until it is told to stop. */
 export async function upCommand(context: Context, options: UpOptions): Promise<number> {
@@ -45,7 +48,9 @@ async function serve({ terminal, environment }: Context, options: UpOptions, roo
     stop = () => {
       end.resolve("signal");
       // A second signal waits for nothing that runs.
-      if (isClosing) void server.close(0);
+      if (!isClosing) return;
+      leaveAfter(HURRIED_END_MS_MAX);
+      void server.close(0);
     };
     status.close();
     if (options.json === true) terminal.print(JSON.stringify({ url: server.url, pid: process.pid, data_directory: server.dataDirectory, version: VERSION }));
@@ -61,12 +66,18 @@ async function serve({ terminal, environment }: Context, options: UpOptions, roo
     idle?.stop();
     isClosing = true;
     if (options.json !== true && why === "signal") terminal.note("Ending, after what is running. Again: at once.");
+    leaveAfter(DRAIN_MS + END_MS_MAX);
     await server.close(DRAIN_MS);
     return EXIT.OK;
   } finally {
     status.close();
     release();
   }
+}
+
+/** Ends the process the hard way where it has not ended by itself; the database ends with it. */
+function leaveAfter(ms: number): void {
+  setTimeout(() => process.exit(EXIT.FAILED), ms).unref();
 }
 
 async function detach({ terminal, environment }: Context, options: UpOptions, root: string, hint: string): Promise<number> {

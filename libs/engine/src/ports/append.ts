@@ -8,6 +8,8 @@ export interface LeaseProof {
   readonly epoch: number;
   /** 16 random bytes. */
   readonly token: Uint8Array;
+  /** Of a worker: the session that must hold the lease, so that a token is no use to another. */
+  readonly owner?: string;
 }
 
 /** A lease that a new task is born with. */

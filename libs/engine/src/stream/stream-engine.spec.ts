@@ -13,7 +13,7 @@ import {
 import { describe, expect, it } from "vitest";
 import type { StoredTask } from "../ports/index.ts";
 import { MemoryStreams } from "../testing/memory-streams.ts";
-import type { Aggregate, Command } from "./aggregate.ts";
+import type { Command } from "./aggregate.ts";
 import { deriveId, sha256 } from "./identity.ts";
 import type { CommandRequest } from "./request.ts";
 import { type Appended, StreamEngine } from "./stream-engine.ts";
@@ -25,7 +25,7 @@ function setup() {
   const newEngine = () =>
     new StreamEngine({
       store: memory.asStore(),
-      aggregates: { session: sessionDecider as Aggregate, run: runDecider as Aggregate },
+      aggregates: { session: sessionDecider, run: runDecider },
       placement: new Placement<StoredTask>(),
       replica: "replica",
       leaseTtlMs: 1000,

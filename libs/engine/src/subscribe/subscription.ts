@@ -180,7 +180,7 @@ class Subscription implements Listener {
 
   async *#catchUp(): AsyncGenerator<SubscribeEventsResponse> {
     while (this.#behind.size > 0 && !this.#request.signal.aborted) {
-      for (const followed of [...this.#behind]) yield* this.#readPage(followed);
+      for (const followed of this.#behind) yield* this.#readPage(followed);
     }
   }
 

@@ -4,7 +4,7 @@ import { ForgeError } from "@forge/protocol";
 import { StreamKind } from "@forge/protocol/common";
 import { type OutgoingCommand, OutgoingCommandSchema, RejectCommandSchema } from "@forge/protocol/engine";
 import type { StoredTask } from "../ports/index.ts";
-import type { Command, StreamKindName } from "../stream/aggregate.ts";
+import type { StreamKindName } from "../stream/aggregate.ts";
 import { taskRecord } from "../stream/build-append.ts";
 import { sha256 } from "../stream/identity.ts";
 import type { CommandRequest } from "../stream/request.ts";
@@ -117,7 +117,7 @@ function toRequest(task: StoredTask, outgoing: OutgoingCommand): CommandRequest 
     kind,
     streamId: target.id,
     creates: command.case === "createSession",
-    command: command.value as Command,
+    command: command.value,
     commandId: internalId(outgoing.commandId),
     digest: sha256(toBinary(OutgoingCommandSchema, outgoing)),
     expectedSeq: undefined,

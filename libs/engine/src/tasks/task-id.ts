@@ -24,9 +24,9 @@ export function parseTaskId(id: string, field: string): TaskName {
   return { kind, streamId, key: rest.join("/") };
 }
 
-/** A worker's lease as the append checks it. */
-export function proofOf(lease: TaskLease, name: TaskName): LeaseProof {
-  return { streamId: name.streamId, key: name.key, epoch: lease.epoch, token: lease.leaseToken };
+/** A lease of a worker's session as the append checks it. */
+export function proofOf(lease: TaskLease, name: TaskName, sessionId: string): LeaseProof {
+  return { streamId: name.streamId, key: name.key, epoch: lease.epoch, token: lease.leaseToken, owner: sessionId };
 }
 
 export function streamRef(kind: StreamKindName, id: string): StreamRef {

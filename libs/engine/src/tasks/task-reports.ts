@@ -20,6 +20,8 @@ export interface Reporter {
   readonly call: Call;
   /** The worker's name. */
   readonly worker: string;
+  /** The worker's session. */
+  readonly sessionId: string;
 }
 
 /** What workers say of the tasks that they hold, given to the tasks' streams under the proof of the lease. */
@@ -34,7 +36,7 @@ export class TaskReports {
   }
 
   /** Records that a task starts: once this resolves, its worker has the go-ahead. */
-  async start(one: TaskStart, { call, worker }: Reporter): Promise<void> {
+  async start(one: TaskStart, { call, worker, sessionId }: Reporter): Promise<void> {
     const lease = checkLease(one.lease, "starts.lease");
     const name = parseTaskId(lease.taskId, "starts.lease.task_id");
     if (one.kind.case === undefined) throw ForgeError.validation("starts.kind", "a start says what starts: model or tool");
@@ -48,8 +50,8 @@ export class TaskReports {
         streamId: name.streamId,
         command: { $typeName: "task.started", key: name.key, worker, epoch: lease.epoch, start },
         commandId: startId(name.key, lease.epoch),
-        digest: sha256(lease.leaseToken),
-        proofs: [proofOf(lease, name)],
+        digest: startDigest(lease, sessionId),
+        proofs: [proofOf(lease, name, sessionId)],
       }),
     );
   }
@@ -60,7 +62,7 @@ export class TaskReports {
     const name = parseTaskId(lease.taskId, "settlements.lease.task_id");
     if (one.outcome.case === undefined) throw ForgeError.validation("settlements.outcome", "a settlement says how the task ended");
     checkText(one.outcome.value, "settlements");
-    const { call, worker } = reporter;
+    const { call, worker, sessionId } = reporter;
     try {
       await this.#engine.execute(
         taskCommand({
@@ -71,7 +73,7 @@ export class TaskReports {
           command: { $typeName: "task.settled", key: name.key, worker, outcome: one.outcome },
           commandId: `settle/${name.key}/${lease.epoch}`,
           digest: sha256(toBinary(SettlementSchema, one)),
-          proofs: [proofOf(lease, name)],
+          proofs: [proofOf(lease, name, sessionId)],
         }),
       );
     } catch (error) {
@@ -82,7 +84,7 @@ export class TaskReports {
   }
 
   /** A piece of a running task's output; one that was reported before adds nothing. */
-  async output(one: OutputDelta, { call }: Reporter): Promise<void> {
+  async output(one: OutputDelta, { call, sessionId }: Reporter): Promise<void> {
     const lease = checkLease(one.lease, "deltas.lease");
     const name = parseTaskId(lease.taskId, "deltas.lease.task_id");
     checkText(one.kind.value, "deltas");
@@ -96,14 +98,14 @@ export class TaskReports {
       kind: name.kind,
       streamId: name.streamId,
       drafts: [entry === undefined ? draft : { ...draft, ...entry.aggregate.deltaIds(entry.state, name.key) }],
-      proof: proofOf(lease, name),
+      proof: proofOf(lease, name, sessionId),
     });
     this.#offsets.count(lease.taskId, one);
   }
 
   /** The worker is refused; the stream remembers that an answer came after the end. */
-  async #recordLate(one: Settlement, name: TaskName, lease: TaskLease, { call, worker }: Reporter): Promise<void> {
-    if (!(await this.#hadStarted(lease, name, call.namespace))) return;
+  async #recordLate(one: Settlement, name: TaskName, lease: TaskLease, { call, worker, sessionId }: Reporter): Promise<void> {
+    if (!(await this.#hadStarted(lease, name, call.namespace, sessionId))) return;
     try {
       await this.#engine.execute(
         taskCommand({
@@ -123,15 +125,20 @@ export class TaskReports {
     }
   }
 
-  /** Only who once had the go-ahead for the task may have its late answer remembered: the record of the start holds a digest of its token. */
-  async #hadStarted(lease: TaskLease, name: TaskName, namespace: string): Promise<boolean> {
+  /** Only who once had the go-ahead for the task may have its late answer remembered: the record of the start holds a digest of its proof. */
+  async #hadStarted(lease: TaskLease, name: TaskName, namespace: string, sessionId: string): Promise<boolean> {
     const [record] = await this.#store.findCommands(namespace, name.streamId, [internalId(startId(name.key, lease.epoch))]);
-    return record !== undefined && Buffer.compare(record.digest, sha256(lease.leaseToken)) === 0;
+    return record !== undefined && Buffer.compare(record.digest, startDigest(lease, sessionId)) === 0;
   }
 }
 
 function startId(key: string, epoch: number): string {
   return `start/${key}/${epoch}`;
+}
+
+/** A go-ahead that is asked for again is the same only from the session that got it. */
+function startDigest(lease: TaskLease, sessionId: string): Uint8Array {
+  return sha256(Buffer.concat([lease.leaseToken, Buffer.from(sessionId)]));
 }
 
 function checkLease(lease: TaskLease | undefined, field: string): TaskLease {

@@ -11,6 +11,8 @@ export const touches = relation({
   task_key: "text",
   epoch: "int4",
   token: "bytea",
+  /** Null: whoever holds it. */
+  owner: "text",
   removed: "bool",
   started: "bool",
   cancelled: "bool",
@@ -99,16 +101,16 @@ function touchesOf(i: number, append: StreamAppend): readonly Touch[] {
     const id = `${streamId} ${key}`;
     let row = byTask.get(id);
     if (row === undefined) {
-      row = { i, stream_id: streamId, task_key: key, epoch: null, token: null, removed: false, started: false, cancelled: false };
+      row = { i, stream_id: streamId, task_key: key, epoch: null, token: null, owner: null, removed: false, started: false, cancelled: false };
       byTask.set(id, row);
     }
     return row;
   };
-  for (const { streamId, key, epoch, token } of append.requires) {
+  for (const { streamId, key, epoch, token, owner = null } of append.requires) {
     const row = touch(streamId, key);
     // Two proofs of one task can't both hold: the append is fenced, and whoever sent them finds out which does.
-    const differs = row.epoch !== null && (row.epoch !== epoch || row.token === null || Buffer.compare(row.token, token) !== 0);
-    Object.assign(row, { epoch: differs ? NEVER : epoch, token });
+    const differs = row.epoch !== null && (row.epoch !== epoch || row.token === null || Buffer.compare(row.token, token) !== 0 || row.owner !== owner);
+    Object.assign(row, { epoch: differs ? NEVER : epoch, token, owner });
   }
   for (const { streamId, key } of append.settles) touch(streamId, key).removed = true;
   for (const key of append.starts) touch(append.streamId, key).started = true;

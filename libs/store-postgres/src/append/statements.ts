@@ -34,13 +34,13 @@ touched as materialized (
   from x join a using (i)
   left join lateral (
     select true as yes from forge.task t
-    where t.ns = a.ns and t.stream_id = x.stream_id and t.task_key = x.task_key and (x.epoch is null or (t.epoch = x.epoch and t.token = x.token))
+    where t.ns = a.ns and t.stream_id = x.stream_id and t.task_key = x.task_key and (x.epoch is null or (t.epoch = x.epoch and t.token = x.token and t.owner = coalesce(x.owner, t.owner)))
     for update skip locked
   ) locked on true
   left join lateral (
     select true as yes from forge.task t
     where locked.yes is null and t.ns = a.ns and t.stream_id = x.stream_id and t.task_key = x.task_key
-      and (x.epoch is null or (t.epoch = x.epoch and t.token = x.token))
+      and (x.epoch is null or (t.epoch = x.epoch and t.token = x.token and t.owner = coalesce(x.owner, t.owner)))
     limit 1
   ) there on true
 ),
