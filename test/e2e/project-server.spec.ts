@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,6 +8,8 @@ import type { WorkflowDefinitionSchema } from "@forge/protocol/workflow";
 import { OnError } from "@forge/protocol/workflow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Child } from "../harness/child.ts";
+import { linesOf } from "../harness/lines.ts";
+import { processesNaming } from "../harness/processes.ts";
 import { createSession, eventsUntil, kindsOf, runEnded, runStream, sessionStream, startRun, startTurn, turnEnded, until } from "../harness/work.ts";
 
 /** Each call leaves a line; `wait` leaves one at every tick until the file `go` is there. */
@@ -49,7 +51,7 @@ afterEach(async () => {
   await client.close();
   await server?.kill();
   // The database of a killed server may still be on its way out.
-  await until("nothing of the server is left", async () => (await processesOf(dataDirectory)).length === 0);
+  await until("nothing of the server is left", async () => (await processesNaming(dataDirectory)).length === 0);
   await rm(root, { recursive: true, force: true });
 });
 
@@ -70,20 +72,8 @@ async function restart(): Promise<void> {
   await start();
 }
 
-/** Processes whose command line names a path. */
-async function processesOf(named: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const entry of await readdir("/proc")) {
-    if (!/^\d+$/.test(entry)) continue;
-    // A process may end while it is looked at.
-    const commandLine = await readFile(`/proc/${entry}/cmdline`, "utf8").catch(() => "");
-    if (commandLine.includes(named)) found.push(commandLine.replaceAll("\0", " "));
-  }
-  return found;
-}
-
-async function marks(): Promise<readonly string[]> {
-  return (await readFile(path.join(root, "marks"), "utf8")).trimEnd().split("\n");
+function marks(): Promise<readonly string[]> {
+  return linesOf(path.join(root, "marks"));
 }
 
 async function ticks(): Promise<number> {
@@ -114,11 +104,11 @@ describe("kill -9 of a project's server", () => {
     await eventsUntil(client, runStream(runId), (event) => event.kind === "step.started" && event.stepId === "second");
     await until("the second step runs", async () => (await marks()).includes("wait"));
     const sessionId = await createSession(client);
-    const turnId = await startTurn(client, sessionId, "count to 40");
+    const turnId = await startTurn(client, sessionId, "count to 12");
     await eventsUntil(client, sessionStream(sessionId), (event) => event.kind === "turn.output_delta");
 
     await server?.kill();
-    await until("the database is gone", async () => (await processesOf(dataDirectory)).length === 0);
+    await until("the database is gone", async () => (await processesNaming(dataDirectory)).length === 0);
     await until("the function is gone", async () => {
       const before = await ticks();
       await delay(200);
@@ -137,7 +127,7 @@ describe("kill -9 of a project's server", () => {
 
   it("can be followed by the next start at once", async () => {
     const sessionId = await createSession(client);
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       await server?.kill();
       await restart();
       const turnId = await startTurn(client, sessionId, `round ${round}`);
@@ -158,7 +148,7 @@ describe("a project's server", () => {
     await until("the second step runs", async () => (await marks()).includes("wait"));
     await writeFile(path.join(root, "go"), "");
     await server?.stop();
-    expect(await processesOf(dataDirectory)).toStrictEqual([]);
+    expect(await processesNaming(dataDirectory)).toStrictEqual([]);
     await restart();
     await runEnded(client, runId);
     expect((await marks()).filter((line) => line !== "wait")).toStrictEqual(["first", "third"]);

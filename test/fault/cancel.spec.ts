@@ -1,12 +1,13 @@
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { commandHeader, type ConnectClient, withRetry } from "@forge/client";
 import { ForgeError } from "@forge/protocol";
 import type { Event } from "@forge/protocol/event";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cluster, startCluster } from "../harness/cluster.ts";
+import { linesOf } from "../harness/lines.ts";
+import { processesNaming } from "../harness/processes.ts";
 import type { Service } from "../harness/service.ts";
-import { createSession, eventsUntil, kindsOf, runEnded, sessionStream, startRun, startTurn, threeSteps, turnEnded, until, useTool } from "../harness/work.ts";
+import { createSession, eventsUntil, kindsOf, runEnded, runStream, sessionStream, startRun, startTurn, threeSteps, turnEnded, until, useTool } from "../harness/work.ts";
 
 let cluster: Cluster;
 let client: ConnectClient;
@@ -101,7 +102,7 @@ describe("a run that is cancelled", () => {
   it.for(["note", "append", "say"])("in its step %s ends once, and so does what it began", async (step) => {
     const definition = threeSteps({ pieces: 5, delays: { "before-effect": 100, "after-effect": 100 } });
     const runId = await startRun(client, definition);
-    await eventsUntil(client, { kind: 2, id: runId }, (event) => event.kind === "step.started" && event.stepId === step);
+    await eventsUntil(client, runStream(runId), (event) => event.kind === "step.started" && event.stepId === step);
     const request = { header: commandHeader(), runId };
     const taken = await client.workflow.cancelRun(request).then(
       () => true,
@@ -127,33 +128,6 @@ describe("a run that is cancelled", () => {
 });
 
 describe("a shell command that does not want to end", () => {
-  /** The processes that wrote down their ids in the workspace, one id a line. */
-  async function pidsIn(file: string, count: number): Promise<readonly number[]> {
-    let pids: readonly number[] = [];
-    await until(`${count} processes have written down their ids`, async () => {
-      const text = await readFile(path.join(cluster.workspace, file), "utf8").catch((error: NodeJS.ErrnoException) => {
-        if (error.code === "ENOENT") return "";
-        throw error;
-      });
-      pids = text.split("\n").filter(Boolean).map(Number);
-      return pids.length === count;
-    });
-    return pids;
-  }
-
-  /** Marks of processes that are found by nobody else's command line. */
-  async function alive(mark: string): Promise<readonly string[]> {
-    const { readdir } = await import("node:fs/promises");
-    const found: string[] = [];
-    for (const entry of await readdir("/proc")) {
-      if (!/^\d+$/.test(entry)) continue;
-      // A process may end while it is looked at.
-      const environment = await readFile(`/proc/${entry}/cmdline`, "utf8").catch(() => "");
-      if (environment.includes(mark)) found.push(entry);
-    }
-    return found;
-  }
-
   it.for([
     ["ignores SIGTERM", (mark: string, file: string) => `(trap '' TERM; echo $BASHPID >> ${file}; exec -a ${mark} sleep 300) & echo $$ >> ${file}; wait`],
     ["has left its session with setsid", (mark: string, file: string) => `setsid bash -c 'trap "" TERM; echo $$ >> ${file}; exec -a ${mark} sleep 300' & echo $$ >> ${file}; wait`],
@@ -162,13 +136,11 @@ describe("a shell command that does not want to end", () => {
     const file = `${mark}.pids`;
     const sessionId = await createSession(client);
     const turnId = await startTurn(client, sessionId, useTool("tools.shell", { command: `exec bash -c '${command(mark, file).replaceAll("'", "'\\''")}'` }));
-    await pidsIn(file, 2);
-    await until("the child runs", async () => (await alive(mark)).length > 0);
+    await until("both processes run", async () => (await linesOf(path.join(cluster.workspace, file))).length === 2 && (await processesNaming(mark)).length >= 2);
     await cancel(sessionId, turnId);
     const events = await turnEnded(client, sessionId, turnId);
     // Looked for as soon as the end is on record.
-    const left = await alive(mark);
-    expect(left).toStrictEqual([]);
+    expect(await processesNaming(mark)).toStrictEqual([]);
     expect(events.at(-1)?.kind).toBe("turn.cancelled");
     await expectNothingLeft(sessionId);
   });

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -8,6 +8,7 @@ import { grant, newToken } from "@forge/host";
 import { createPostgresStore } from "@forge/store-postgres";
 import { openTestDatabase, type TestDatabase } from "./database.ts";
 import { type Inspector, openInspector } from "./inspector.ts";
+import { linesOf } from "./lines.ts";
 import { Service } from "./service.ts";
 
 export const NAMESPACE = "default";
@@ -95,7 +96,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       workspace,
       effects: async () => {
         const counts = new Map<string, number>();
-        for (const line of (await readEffects(effectsFile)).split("\n")) if (line !== "") counts.set(line, (counts.get(line) ?? 0) + 1);
+        for (const line of await linesOf(effectsFile)) counts.set(line, (counts.get(line) ?? 0) + 1);
         return counts;
       },
       close: () => cleanup.disposeAsync(),
@@ -104,14 +105,6 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     await cleanup.disposeAsync();
     throw error;
   }
-}
-
-async function readEffects(file: string): Promise<string> {
-  return await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    // Nothing had an effect yet.
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
 }
 
 /** Ports below the ephemeral range, so that no outgoing connection takes one while its server is down. */

@@ -44,7 +44,7 @@ async function onceServed<T>(call: () => Promise<T>): Promise<T> {
   const untilMs = Date.now() + PATIENCE_MS;
   for (;;) {
     try {
-      return await withRetry(call);
+      return await withRetry(call, { patienceMs: PATIENCE_MS });
     } catch (error) {
       const isUnserved = error instanceof ForgeError && (error.reason === "MODEL_NOT_SERVED" || error.reason === "FUNCTION_NOT_SERVED");
       if (!isUnserved || Date.now() > untilMs) throw error;

@@ -54,7 +54,7 @@ async function superviseEmbedded({ dataDirectory, logger, onProgress }: Database
       await server.stop();
       while (!closing) {
         try {
-          await new Promise(() => undefined);
+          server = await startEmbedded({ dataDirectory });
           break;
         } catch (error) {
           logger.error({ err: error }, "the database server could not be started again");

@@ -72,7 +72,7 @@ describe("a connection", () => {
     ["says nothing", []],
     ["says only a part of the preface", ["PRI * HT"]],
     ["never ends its headers", ["GET / HTTP/1.1\r\nhost: "]],
-  ])("that %s is closed after a while", async (_, pieces) => {
+  ])("that %s is closed after a while", { timeout: 10_000 }, async (_, pieces) => {
     expect(await exchange(...pieces)).toMatch(/^(?:HTTP\/1.1 408 .*\r\n[\s\S]*)?$/);
   });
 

@@ -8,7 +8,7 @@ import type { CommonOptions, Context } from "../context.ts";
 
 export interface LocatedProject {
   readonly root: string;
-  /** What a later command in this directory must say to mean the same project: "" or " --project <directory>". */
+  /** What a later command in this directory must say to mean the same project: "" or " -p <directory>". */
   readonly hint: string;
 }
 
@@ -46,7 +46,7 @@ export async function hintFor(root: string, directory: string): Promise<string> 
   const found = (await findProject(directory)) ?? directory;
   if (path.resolve(found) === path.resolve(root)) return "";
   const name = path.relative(directory, root) || ".";
-  return ` --project ${/^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`}`;
+  return ` -p ${/^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`}`;
 }
 
 /** Whether anything has ever been kept for the project. */

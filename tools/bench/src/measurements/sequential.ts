@@ -12,8 +12,8 @@ import { TurnRunner } from "./turns.ts";
 
 const NOTE =
   "One at a time. A turn is `StartTurn` of demo/echo over Connect, from the call to `turn.completed` at a subscriber in the client's process. With the executor inside the " +
-  "control plane's process, as in `forge up`, one round trip is needed: the call there, the event back. Its commits wait for each other: the turn's start, " +
-  "the model call's start, the first piece of output, the answer. Pruning the turn before's output is one more, beside the way.";
+  "control plane's process, as in `forge up`, it needs one round trip: the call there, the event back. Its commits are counted at the store, those beside its way included; what happens " +
+  "by the clock, such as heartbeats, is not. A turn is also computing, in three processes that wake each other up: on a disk that flushes in a tenth of a millisecond that is most of it.";
 
 const COMMITS_MAX = 5;
 const SUM_RATIO_MAX = 1.5;
