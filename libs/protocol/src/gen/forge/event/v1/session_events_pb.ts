@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file forge/event/v1/session_events.proto.
  */
 export const file_forge_event_v1_session_events: GenFile = /*@__PURE__*/
-  fileDesc("CiNmb3JnZS9ldmVudC92MS9zZXNzaW9uX2V2ZW50cy5wcm90bxIOZm9yZ2UuZXZlbnQudjEingIKDlNlc3Npb25DcmVhdGVkEioKBWFnZW50GAEgASgLMhsuZm9yZ2Uuc2Vzc2lvbi52MS5BZ2VudFNwZWMSKQoGcG9saWN5GAIgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5EjoKBmxhYmVscxgDIAMoCzIqLmZvcmdlLmV2ZW50LnYxLlNlc3Npb25DcmVhdGVkLkxhYmVsc0VudHJ5Eg0KBXF1ZXVlGAQgASgJEg0KBXRpdGxlGAUgASgJEiwKBnBhcmVudBgGIAEoCzIcLmZvcmdlLnNlc3Npb24udjEuUGFyZW50U3RlcBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIg8KDVNlc3Npb25DbG9zZWQiOgoMTWVzc2FnZUFkZGVkEioKB21lc3NhZ2UYASABKAsyGS5mb3JnZS5zZXNzaW9uLnYxLk1lc3NhZ2UiZgoLVHVyblN0YXJ0ZWQSJgoFdG9vbHMYASADKAsyFy5mb3JnZS50b29sLnYxLlRvb2xTcGVjEi8KC2RlYWRsaW5lX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKeAQoPVHVybk91dHB1dERlbHRhEg4KBm9mZnNldBgBIAEoBBIOCgR0ZXh0GAIgASgJSAASEwoJcmVhc29uaW5nGAMgASgJSAASPAoOdG9vbF9hcmd1bWVudHMYBCABKAsyIi5mb3JnZS5ldmVudC52MS5Ub29sQXJndW1lbnRzRGVsdGFIABINCgVlcG9jaBgFIAEoDUIJCgdjaGFubmVsIlQKElRvb2xBcmd1bWVudHNEZWx0YRIYChBwcm92aWRlcl9jYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkifAoNVHVybkNvbXBsZXRlZBIuCgdvdXRjb21lGAEgASgOMh0uZm9yZ2Uuc2Vzc2lvbi52MS5UdXJuT3V0Y29tZRIUCgx0ZXh0X3ByZXZpZXcYAiABKAkSJQoFdXNhZ2UYAyABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2UijwEKClR1cm5GYWlsZWQSLgoHb3V0Y29tZRgBIAEoDjIdLmZvcmdlLnNlc3Npb24udjEuVHVybk91dGNvbWUSKgoFZXJyb3IYAiABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvchIlCgV1c2FnZRgDIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZSIlChNUdXJuQ2FuY2VsUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCSI2Cg1UdXJuQ2FuY2VsbGVkEiUKBXVzYWdlGAEgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIkYKDVR1cm5BYmFuZG9uZWQSDgoGcmVhc29uGAEgASgJEiUKBXVzYWdlGAIgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIlUKDk1vZGVsUmVxdWVzdGVkEg0KBW1vZGVsGAEgASgJEiAKGGNvbnZlcnNhdGlvbl90aHJvdWdoX3NlcRgCIAEoBBISCgpjYWxsX2luZGV4GAMgASgNIp0CCgxNb2RlbFN0YXJ0ZWQSFgoOcmVxdWVzdF9kaWdlc3QYASABKAkSFAoMcGFydF9kaWdlc3RzGAIgAygJEh0KFXRvb2xfY2F0YWxvZ3VlX2RpZ2VzdBgDIAEoCRIXCg9wYXJhbWV0ZXJzX2pzb24YBCABKAkSGQoRY2FjaGVfYnJlYWtwb2ludHMYBSADKA0SPAoIdmVyc2lvbnMYBiADKAsyKi5mb3JnZS5ldmVudC52MS5Nb2RlbFN0YXJ0ZWQuVmVyc2lvbnNFbnRyeRIOCgZ3b3JrZXIYByABKAkSDQoFZXBvY2gYCCABKA0aLwoNVmVyc2lvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIoYBChJNb2RlbEF0dGVtcHRGYWlsZWQSKgoFZXJyb3IYASABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvchIPCgdhdHRlbXB0GAIgASgNEjMKD25leHRfYXR0ZW1wdF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi0gEKDk1vZGVsQ29tcGxldGVkEiUKBXBhcnRzGAEgAygLMhYuZm9yZ2Uuc2Vzc2lvbi52MS5QYXJ0EjMKDWZpbmlzaF9yZWFzb24YAiABKA4yHC5mb3JnZS5ldmVudC52MS5GaW5pc2hSZWFzb24SFgoOcHJvdmlkZXJfbW9kZWwYAyABKAkSHgoWcHJvdmlkZXJfbWV0YWRhdGFfanNvbhgEIAEoCRITCgtkdXJhdGlvbl9tcxgFIAEoBBIXCg9maXJzdF9vdXRwdXRfbXMYBiABKAQiOQoLTW9kZWxGYWlsZWQSKgoFZXJyb3IYASABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvciIQCg5Nb2RlbENhbmNlbGxlZCJKChJNb2RlbFVzYWdlUmVjb3JkZWQSDQoFbW9kZWwYASABKAkSJQoFdXNhZ2UYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2UimAEKDVRvb2xSZXF1ZXN0ZWQSDAoEdG9vbBgBIAEoCRIWCg5hcmd1bWVudHNfanNvbhgCIAEoCRIYChBwcm92aWRlcl9jYWxsX2lkGAMgASgJEjMKCGRlY2lzaW9uGAQgASgLMiEuZm9yZ2UudG9vbC52MS5DYXBhYmlsaXR5RGVjaXNpb24SEgoKaWRlbXBvdGVudBgFIAEoCCJbChRUb29sQXBwcm92YWxSZXF1aXJlZBITCgthcHByb3ZhbF9pZBgBIAEoCRIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJRCgpUb29sRGVuaWVkEjMKCGRlY2lzaW9uGAEgASgLMiEuZm9yZ2UudG9vbC52MS5DYXBhYmlsaXR5RGVjaXNpb24SDgoGcmVhc29uGAIgASgJIiwKC1Rvb2xTdGFydGVkEg4KBndvcmtlchgBIAEoCRINCgVlcG9jaBgCIAEoDSI+Cg9Ub29sT3V0cHV0RGVsdGESDgoGb2Zmc2V0GAEgASgEEgwKBHRleHQYAiABKAkSDQoFZXBvY2gYAyABKA0iTAoNVG9vbENvbXBsZXRlZBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSEwoLZHVyYXRpb25fbXMYAiABKAQiTQoKVG9vbEZhaWxlZBIqCgVlcnJvchgBIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEhMKC2R1cmF0aW9uX21zGAIgASgEIh8KDVRvb2xDYW5jZWxsZWQSDgoGcmVhc29uGAEgASgJIiQKElRvb2xTZXR0bGVkVW5rbm93bhIOCgZyZWFzb24YASABKAkiRAoQVG9vbFJlcG9ydGVkTGF0ZRIOCgZ3b3JrZXIYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIPCgdwcmV2aWV3GAMgASgJIm0KEEFwcHJvdmFsUmVzb2x2ZWQSEwoLYXBwcm92YWxfaWQYASABKAkSMwoIZGVjaXNpb24YAiABKAsyIS5mb3JnZS50b29sLnYxLkNhcGFiaWxpdHlEZWNpc2lvbhIPCgdjb21tZW50GAMgASgJIiYKD0FwcHJvdmFsRXhwaXJlZBITCgthcHByb3ZhbF9pZBgBIAEoCSrRAQoMRmluaXNoUmVhc29uEh0KGUZJTklTSF9SRUFTT05fVU5TUEVDSUZJRUQQABIWChJGSU5JU0hfUkVBU09OX1NUT1AQARIYChRGSU5JU0hfUkVBU09OX0xFTkdUSBACEhwKGEZJTklTSF9SRUFTT05fVE9PTF9DQUxMUxADEiAKHEZJTklTSF9SRUFTT05fQ09OVEVOVF9GSUxURVIQBBIXChNGSU5JU0hfUkVBU09OX0VSUk9SEAUSFwoTRklOSVNIX1JFQVNPTl9PVEhFUhAGYgZwcm90bzM", [file_forge_common_v1_common, file_forge_session_v1_conversation, file_forge_session_v1_session, file_forge_tool_v1_tool, file_google_protobuf_timestamp]);
+  fileDesc("CiNmb3JnZS9ldmVudC92MS9zZXNzaW9uX2V2ZW50cy5wcm90bxIOZm9yZ2UuZXZlbnQudjEingIKDlNlc3Npb25DcmVhdGVkEioKBWFnZW50GAEgASgLMhsuZm9yZ2Uuc2Vzc2lvbi52MS5BZ2VudFNwZWMSKQoGcG9saWN5GAIgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5EjoKBmxhYmVscxgDIAMoCzIqLmZvcmdlLmV2ZW50LnYxLlNlc3Npb25DcmVhdGVkLkxhYmVsc0VudHJ5Eg0KBXF1ZXVlGAQgASgJEg0KBXRpdGxlGAUgASgJEiwKBnBhcmVudBgGIAEoCzIcLmZvcmdlLnNlc3Npb24udjEuUGFyZW50U3RlcBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIg8KDVNlc3Npb25DbG9zZWQiQQoUU2Vzc2lvblBvbGljeVVwZGF0ZWQSKQoGcG9saWN5GAEgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5IjgKEFNlc3Npb25Db21wYWN0ZWQSDwoHc3VtbWFyeRgBIAEoCRITCgt0aHJvdWdoX3NlcRgCIAEoBCI/Cg1TZXNzaW9uRm9ya2VkEhkKEXNvdXJjZV9zZXNzaW9uX2lkGAEgASgJEhMKC3Rocm91Z2hfc2VxGAIgASgEIjoKDE1lc3NhZ2VBZGRlZBIqCgdtZXNzYWdlGAEgASgLMhkuZm9yZ2Uuc2Vzc2lvbi52MS5NZXNzYWdlImYKC1R1cm5TdGFydGVkEiYKBXRvb2xzGAEgAygLMhcuZm9yZ2UudG9vbC52MS5Ub29sU3BlYxIvCgtkZWFkbGluZV9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAingEKD1R1cm5PdXRwdXREZWx0YRIOCgZvZmZzZXQYASABKAQSDgoEdGV4dBgCIAEoCUgAEhMKCXJlYXNvbmluZxgDIAEoCUgAEjwKDnRvb2xfYXJndW1lbnRzGAQgASgLMiIuZm9yZ2UuZXZlbnQudjEuVG9vbEFyZ3VtZW50c0RlbHRhSAASDQoFZXBvY2gYBSABKA1CCQoHY2hhbm5lbCJUChJUb29sQXJndW1lbnRzRGVsdGESGAoQcHJvdmlkZXJfY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJInwKDVR1cm5Db21wbGV0ZWQSLgoHb3V0Y29tZRgBIAEoDjIdLmZvcmdlLnNlc3Npb24udjEuVHVybk91dGNvbWUSFAoMdGV4dF9wcmV2aWV3GAIgASgJEiUKBXVzYWdlGAMgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIo8BCgpUdXJuRmFpbGVkEi4KB291dGNvbWUYASABKA4yHS5mb3JnZS5zZXNzaW9uLnYxLlR1cm5PdXRjb21lEioKBWVycm9yGAIgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISJQoFdXNhZ2UYAyABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2UiJQoTVHVybkNhbmNlbFJlcXVlc3RlZBIOCgZyZWFzb24YASABKAkiNgoNVHVybkNhbmNlbGxlZBIlCgV1c2FnZRgBIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZSJGCg1UdXJuQWJhbmRvbmVkEg4KBnJlYXNvbhgBIAEoCRIlCgV1c2FnZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZSJoChJUdXJuSW5wdXRSZXF1ZXN0ZWQSEAoIaW5wdXRfaWQYASABKAkSEAoIcXVlc3Rpb24YAiABKAkSLgoKZXhwaXJlc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiMwoRVHVybklucHV0UHJvdmlkZWQSEAoIaW5wdXRfaWQYASABKAkSDAoEdGV4dBgCIAEoCSI5CgtUdXJuU3RlZXJlZBIqCgdtZXNzYWdlGAEgASgLMhkuZm9yZ2Uuc2Vzc2lvbi52MS5NZXNzYWdlIgwKClR1cm5QYXVzZWQiDwoNVHVybkNvbnRpbnVlZCJAChBUdXJuQ2hlY2twb2ludGVkEiwKBGtpbmQYASABKA4yHi5mb3JnZS5ldmVudC52MS5DaGVja3BvaW50S2luZCJVCg5Nb2RlbFJlcXVlc3RlZBINCgVtb2RlbBgBIAEoCRIgChhjb252ZXJzYXRpb25fdGhyb3VnaF9zZXEYAiABKAQSEgoKY2FsbF9pbmRleBgDIAEoDSKdAgoMTW9kZWxTdGFydGVkEhYKDnJlcXVlc3RfZGlnZXN0GAEgASgJEhQKDHBhcnRfZGlnZXN0cxgCIAMoCRIdChV0b29sX2NhdGFsb2d1ZV9kaWdlc3QYAyABKAkSFwoPcGFyYW1ldGVyc19qc29uGAQgASgJEhkKEWNhY2hlX2JyZWFrcG9pbnRzGAUgAygNEjwKCHZlcnNpb25zGAYgAygLMiouZm9yZ2UuZXZlbnQudjEuTW9kZWxTdGFydGVkLlZlcnNpb25zRW50cnkSDgoGd29ya2VyGAcgASgJEg0KBWVwb2NoGAggASgNGi8KDVZlcnNpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKGAQoSTW9kZWxBdHRlbXB0RmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISDwoHYXR0ZW1wdBgCIAEoDRIzCg9uZXh0X2F0dGVtcHRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItIBCg5Nb2RlbENvbXBsZXRlZBIlCgVwYXJ0cxgBIAMoCzIWLmZvcmdlLnNlc3Npb24udjEuUGFydBIzCg1maW5pc2hfcmVhc29uGAIgASgOMhwuZm9yZ2UuZXZlbnQudjEuRmluaXNoUmVhc29uEhYKDnByb3ZpZGVyX21vZGVsGAMgASgJEh4KFnByb3ZpZGVyX21ldGFkYXRhX2pzb24YBCABKAkSEwoLZHVyYXRpb25fbXMYBSABKAQSFwoPZmlyc3Rfb3V0cHV0X21zGAYgASgEIjkKC01vZGVsRmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3IiEAoOTW9kZWxDYW5jZWxsZWQiSgoSTW9kZWxVc2FnZVJlY29yZGVkEg0KBW1vZGVsGAEgASgJEiUKBXVzYWdlGAIgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIpgBCg1Ub29sUmVxdWVzdGVkEgwKBHRvb2wYASABKAkSFgoOYXJndW1lbnRzX2pzb24YAiABKAkSGAoQcHJvdmlkZXJfY2FsbF9pZBgDIAEoCRIzCghkZWNpc2lvbhgEIAEoCzIhLmZvcmdlLnRvb2wudjEuQ2FwYWJpbGl0eURlY2lzaW9uEhIKCmlkZW1wb3RlbnQYBSABKAgiWwoUVG9vbEFwcHJvdmFsUmVxdWlyZWQSEwoLYXBwcm92YWxfaWQYASABKAkSLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUQoKVG9vbERlbmllZBIzCghkZWNpc2lvbhgBIAEoCzIhLmZvcmdlLnRvb2wudjEuQ2FwYWJpbGl0eURlY2lzaW9uEg4KBnJlYXNvbhgCIAEoCSIsCgtUb29sU3RhcnRlZBIOCgZ3b3JrZXIYASABKAkSDQoFZXBvY2gYAiABKA0iPgoPVG9vbE91dHB1dERlbHRhEg4KBm9mZnNldBgBIAEoBBIMCgR0ZXh0GAIgASgJEg0KBWVwb2NoGAMgASgNIkwKDVRvb2xDb21wbGV0ZWQSJgoGb3V0cHV0GAEgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEhMKC2R1cmF0aW9uX21zGAIgASgEIk0KClRvb2xGYWlsZWQSKgoFZXJyb3IYASABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvchITCgtkdXJhdGlvbl9tcxgCIAEoBCIfCg1Ub29sQ2FuY2VsbGVkEg4KBnJlYXNvbhgBIAEoCSIkChJUb29sU2V0dGxlZFVua25vd24SDgoGcmVhc29uGAEgASgJIkQKEFRvb2xSZXBvcnRlZExhdGUSDgoGd29ya2VyGAEgASgJEg8KB291dGNvbWUYAiABKAkSDwoHcHJldmlldxgDIAEoCSJtChBBcHByb3ZhbFJlc29sdmVkEhMKC2FwcHJvdmFsX2lkGAEgASgJEjMKCGRlY2lzaW9uGAIgASgLMiEuZm9yZ2UudG9vbC52MS5DYXBhYmlsaXR5RGVjaXNpb24SDwoHY29tbWVudBgDIAEoCSImCg9BcHByb3ZhbEV4cGlyZWQSEwoLYXBwcm92YWxfaWQYASABKAkqpQEKDkNoZWNrcG9pbnRLaW5kEh8KG0NIRUNLUE9JTlRfS0lORF9VTlNQRUNJRklFRBAAEiQKIENIRUNLUE9JTlRfS0lORF9BRlRFUl9VU0VSX0lOUFVUEAESJQohQ0hFQ0tQT0lOVF9LSU5EX0JFRk9SRV9NT0RFTF9DQUxMEAISJQohQ0hFQ0tQT0lOVF9LSU5EX0JFRk9SRV9UT09MX0NBTExTEAMq0QEKDEZpbmlzaFJlYXNvbhIdChlGSU5JU0hfUkVBU09OX1VOU1BFQ0lGSUVEEAASFgoSRklOSVNIX1JFQVNPTl9TVE9QEAESGAoURklOSVNIX1JFQVNPTl9MRU5HVEgQAhIcChhGSU5JU0hfUkVBU09OX1RPT0xfQ0FMTFMQAxIgChxGSU5JU0hfUkVBU09OX0NPTlRFTlRfRklMVEVSEAQSFwoTRklOSVNIX1JFQVNPTl9FUlJPUhAFEhcKE0ZJTklTSF9SRUFTT05fT1RIRVIQBmIGcHJvdG8z", [file_forge_common_v1_common, file_forge_session_v1_conversation, file_forge_session_v1_session, file_forge_tool_v1_tool, file_google_protobuf_timestamp]);
 
 /**
  * A session began.
@@ -82,6 +82,75 @@ export const SessionClosedSchema: GenMessage<SessionClosed> = /*@__PURE__*/
   messageDesc(file_forge_event_v1_session_events, 1);
 
 /**
+ * The tool policy was replaced.
+ *
+ * @generated from message forge.event.v1.SessionPolicyUpdated
+ */
+export type SessionPolicyUpdated = Message<"forge.event.v1.SessionPolicyUpdated"> & {
+  /**
+   * @generated from field: forge.tool.v1.ToolPolicy policy = 1;
+   */
+  policy?: ToolPolicy | undefined;
+};
+
+/**
+ * Describes the message forge.event.v1.SessionPolicyUpdated.
+ * Use `create(SessionPolicyUpdatedSchema)` to create a new message.
+ */
+export const SessionPolicyUpdatedSchema: GenMessage<SessionPolicyUpdated> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 2);
+
+/**
+ * A summary stands for the conversation up to a seq.
+ *
+ * @generated from message forge.event.v1.SessionCompacted
+ */
+export type SessionCompacted = Message<"forge.event.v1.SessionCompacted"> & {
+  /**
+   * @generated from field: string summary = 1;
+   */
+  summary: string;
+
+  /**
+   * Inclusive.
+   *
+   * @generated from field: uint64 through_seq = 2;
+   */
+  throughSeq: bigint;
+};
+
+/**
+ * Describes the message forge.event.v1.SessionCompacted.
+ * Use `create(SessionCompactedSchema)` to create a new message.
+ */
+export const SessionCompactedSchema: GenMessage<SessionCompacted> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 3);
+
+/**
+ * A session began with another's history; it is in this stream, before this event, as messages.
+ *
+ * @generated from message forge.event.v1.SessionForked
+ */
+export type SessionForked = Message<"forge.event.v1.SessionForked"> & {
+  /**
+   * @generated from field: string source_session_id = 1;
+   */
+  sourceSessionId: string;
+
+  /**
+   * @generated from field: uint64 through_seq = 2;
+   */
+  throughSeq: bigint;
+};
+
+/**
+ * Describes the message forge.event.v1.SessionForked.
+ * Use `create(SessionForkedSchema)` to create a new message.
+ */
+export const SessionForkedSchema: GenMessage<SessionForked> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 4);
+
+/**
  * A message joined the conversation.
  *
  * @generated from message forge.event.v1.MessageAdded
@@ -98,7 +167,7 @@ export type MessageAdded = Message<"forge.event.v1.MessageAdded"> & {
  * Use `create(MessageAddedSchema)` to create a new message.
  */
 export const MessageAddedSchema: GenMessage<MessageAdded> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 2);
+  messageDesc(file_forge_event_v1_session_events, 5);
 
 /**
  * A turn began.
@@ -126,7 +195,7 @@ export type TurnStarted = Message<"forge.event.v1.TurnStarted"> & {
  * Use `create(TurnStartedSchema)` to create a new message.
  */
 export const TurnStartedSchema: GenMessage<TurnStarted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 3);
+  messageDesc(file_forge_event_v1_session_events, 6);
 
 /**
  * A piece of a model's answer while it is written. Pruned once the whole is durable.
@@ -177,7 +246,7 @@ export type TurnOutputDelta = Message<"forge.event.v1.TurnOutputDelta"> & {
  * Use `create(TurnOutputDeltaSchema)` to create a new message.
  */
 export const TurnOutputDeltaSchema: GenMessage<TurnOutputDelta> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 4);
+  messageDesc(file_forge_event_v1_session_events, 7);
 
 /**
  * A piece of a call's arguments.
@@ -206,7 +275,7 @@ export type ToolArgumentsDelta = Message<"forge.event.v1.ToolArgumentsDelta"> & 
  * Use `create(ToolArgumentsDeltaSchema)` to create a new message.
  */
 export const ToolArgumentsDeltaSchema: GenMessage<ToolArgumentsDelta> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 5);
+  messageDesc(file_forge_event_v1_session_events, 8);
 
 /**
  * A turn reached its end; the outcome says how.
@@ -237,7 +306,7 @@ export type TurnCompleted = Message<"forge.event.v1.TurnCompleted"> & {
  * Use `create(TurnCompletedSchema)` to create a new message.
  */
 export const TurnCompletedSchema: GenMessage<TurnCompleted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 6);
+  messageDesc(file_forge_event_v1_session_events, 9);
 
 /**
  * A turn ended by an error.
@@ -266,7 +335,7 @@ export type TurnFailed = Message<"forge.event.v1.TurnFailed"> & {
  * Use `create(TurnFailedSchema)` to create a new message.
  */
 export const TurnFailedSchema: GenMessage<TurnFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 7);
+  messageDesc(file_forge_event_v1_session_events, 10);
 
 /**
  * Somebody asked for the turn to stop.
@@ -287,7 +356,7 @@ export type TurnCancelRequested = Message<"forge.event.v1.TurnCancelRequested"> 
  * Use `create(TurnCancelRequestedSchema)` to create a new message.
  */
 export const TurnCancelRequestedSchema: GenMessage<TurnCancelRequested> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 8);
+  messageDesc(file_forge_event_v1_session_events, 11);
 
 /**
  * All of the turn is known to have stopped.
@@ -306,7 +375,7 @@ export type TurnCancelled = Message<"forge.event.v1.TurnCancelled"> & {
  * Use `create(TurnCancelledSchema)` to create a new message.
  */
 export const TurnCancelledSchema: GenMessage<TurnCancelled> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 9);
+  messageDesc(file_forge_event_v1_session_events, 12);
 
 /**
  * An operator ended a turn whose work nobody could confirm.
@@ -330,7 +399,130 @@ export type TurnAbandoned = Message<"forge.event.v1.TurnAbandoned"> & {
  * Use `create(TurnAbandonedSchema)` to create a new message.
  */
 export const TurnAbandonedSchema: GenMessage<TurnAbandoned> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 10);
+  messageDesc(file_forge_event_v1_session_events, 13);
+
+/**
+ * A tool asks a person; the turn waits for the answer.
+ *
+ * @generated from message forge.event.v1.TurnInputRequested
+ */
+export type TurnInputRequested = Message<"forge.event.v1.TurnInputRequested"> & {
+  /**
+   * @generated from field: string input_id = 1;
+   */
+  inputId: string;
+
+  /**
+   * What is asked; at most 4,096 characters.
+   *
+   * @generated from field: string question = 2;
+   */
+  question: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp expires_at = 3;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message forge.event.v1.TurnInputRequested.
+ * Use `create(TurnInputRequestedSchema)` to create a new message.
+ */
+export const TurnInputRequestedSchema: GenMessage<TurnInputRequested> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 14);
+
+/**
+ * A person answered; the answer is the tool's output.
+ *
+ * @generated from message forge.event.v1.TurnInputProvided
+ */
+export type TurnInputProvided = Message<"forge.event.v1.TurnInputProvided"> & {
+  /**
+   * @generated from field: string input_id = 1;
+   */
+  inputId: string;
+
+  /**
+   * @generated from field: string text = 2;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message forge.event.v1.TurnInputProvided.
+ * Use `create(TurnInputProvidedSchema)` to create a new message.
+ */
+export const TurnInputProvidedSchema: GenMessage<TurnInputProvided> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 15);
+
+/**
+ * A person told the running turn more; the message joins the conversation before the next model call.
+ *
+ * @generated from message forge.event.v1.TurnSteered
+ */
+export type TurnSteered = Message<"forge.event.v1.TurnSteered"> & {
+  /**
+   * @generated from field: forge.session.v1.Message message = 1;
+   */
+  message?: Message$1 | undefined;
+};
+
+/**
+ * Describes the message forge.event.v1.TurnSteered.
+ * Use `create(TurnSteeredSchema)` to create a new message.
+ */
+export const TurnSteeredSchema: GenMessage<TurnSteered> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 16);
+
+/**
+ * The turn is held before its next dispatch.
+ *
+ * @generated from message forge.event.v1.TurnPaused
+ */
+export type TurnPaused = Message<"forge.event.v1.TurnPaused"> & {
+};
+
+/**
+ * Describes the message forge.event.v1.TurnPaused.
+ * Use `create(TurnPausedSchema)` to create a new message.
+ */
+export const TurnPausedSchema: GenMessage<TurnPaused> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 17);
+
+/**
+ * The turn goes on.
+ *
+ * @generated from message forge.event.v1.TurnContinued
+ */
+export type TurnContinued = Message<"forge.event.v1.TurnContinued"> & {
+};
+
+/**
+ * Describes the message forge.event.v1.TurnContinued.
+ * Use `create(TurnContinuedSchema)` to create a new message.
+ */
+export const TurnContinuedSchema: GenMessage<TurnContinued> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 18);
+
+/**
+ * A point of the turn from which a fork may be taken.
+ *
+ * @generated from message forge.event.v1.TurnCheckpointed
+ */
+export type TurnCheckpointed = Message<"forge.event.v1.TurnCheckpointed"> & {
+  /**
+   * @generated from field: forge.event.v1.CheckpointKind kind = 1;
+   */
+  kind: CheckpointKind;
+};
+
+/**
+ * Describes the message forge.event.v1.TurnCheckpointed.
+ * Use `create(TurnCheckpointedSchema)` to create a new message.
+ */
+export const TurnCheckpointedSchema: GenMessage<TurnCheckpointed> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 19);
 
 /**
  * The next model call was decided on.
@@ -363,7 +555,7 @@ export type ModelRequested = Message<"forge.event.v1.ModelRequested"> & {
  * Use `create(ModelRequestedSchema)` to create a new message.
  */
 export const ModelRequestedSchema: GenMessage<ModelRequested> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 11);
+  messageDesc(file_forge_event_v1_session_events, 20);
 
 /**
  * The executor is about to send it; this is what was sent.
@@ -427,7 +619,7 @@ export type ModelStarted = Message<"forge.event.v1.ModelStarted"> & {
  * Use `create(ModelStartedSchema)` to create a new message.
  */
 export const ModelStartedSchema: GenMessage<ModelStarted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 12);
+  messageDesc(file_forge_event_v1_session_events, 21);
 
 /**
  * An attempt failed before any output; another follows.
@@ -456,7 +648,7 @@ export type ModelAttemptFailed = Message<"forge.event.v1.ModelAttemptFailed"> & 
  * Use `create(ModelAttemptFailedSchema)` to create a new message.
  */
 export const ModelAttemptFailedSchema: GenMessage<ModelAttemptFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 13);
+  messageDesc(file_forge_event_v1_session_events, 22);
 
 /**
  * The model's whole answer, parts in the provider's order.
@@ -506,7 +698,7 @@ export type ModelCompleted = Message<"forge.event.v1.ModelCompleted"> & {
  * Use `create(ModelCompletedSchema)` to create a new message.
  */
 export const ModelCompletedSchema: GenMessage<ModelCompleted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 14);
+  messageDesc(file_forge_event_v1_session_events, 23);
 
 /**
  * The model call ended without an answer.
@@ -525,7 +717,7 @@ export type ModelFailed = Message<"forge.event.v1.ModelFailed"> & {
  * Use `create(ModelFailedSchema)` to create a new message.
  */
 export const ModelFailedSchema: GenMessage<ModelFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 15);
+  messageDesc(file_forge_event_v1_session_events, 24);
 
 /**
  * The model call is known to have stopped.
@@ -540,7 +732,7 @@ export type ModelCancelled = Message<"forge.event.v1.ModelCancelled"> & {
  * Use `create(ModelCancelledSchema)` to create a new message.
  */
 export const ModelCancelledSchema: GenMessage<ModelCancelled> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 16);
+  messageDesc(file_forge_event_v1_session_events, 25);
 
 /**
  * What the call used.
@@ -564,7 +756,7 @@ export type ModelUsageRecorded = Message<"forge.event.v1.ModelUsageRecorded"> & 
  * Use `create(ModelUsageRecordedSchema)` to create a new message.
  */
 export const ModelUsageRecordedSchema: GenMessage<ModelUsageRecorded> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 17);
+  messageDesc(file_forge_event_v1_session_events, 26);
 
 /**
  * A tool call was intended; durable before anything is dispatched.
@@ -607,7 +799,7 @@ export type ToolRequested = Message<"forge.event.v1.ToolRequested"> & {
  * Use `create(ToolRequestedSchema)` to create a new message.
  */
 export const ToolRequestedSchema: GenMessage<ToolRequested> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 18);
+  messageDesc(file_forge_event_v1_session_events, 27);
 
 /**
  * The call waits for a person.
@@ -631,7 +823,7 @@ export type ToolApprovalRequired = Message<"forge.event.v1.ToolApprovalRequired"
  * Use `create(ToolApprovalRequiredSchema)` to create a new message.
  */
 export const ToolApprovalRequiredSchema: GenMessage<ToolApprovalRequired> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 19);
+  messageDesc(file_forge_event_v1_session_events, 28);
 
 /**
  * The gate or a person said no; the model is told.
@@ -655,7 +847,7 @@ export type ToolDenied = Message<"forge.event.v1.ToolDenied"> & {
  * Use `create(ToolDeniedSchema)` to create a new message.
  */
 export const ToolDeniedSchema: GenMessage<ToolDenied> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 20);
+  messageDesc(file_forge_event_v1_session_events, 29);
 
 /**
  * The executor is about to run it.
@@ -679,7 +871,7 @@ export type ToolStarted = Message<"forge.event.v1.ToolStarted"> & {
  * Use `create(ToolStartedSchema)` to create a new message.
  */
 export const ToolStartedSchema: GenMessage<ToolStarted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 21);
+  messageDesc(file_forge_event_v1_session_events, 30);
 
 /**
  * A piece of a tool's output while it runs. Pruned once the whole is durable.
@@ -710,7 +902,7 @@ export type ToolOutputDelta = Message<"forge.event.v1.ToolOutputDelta"> & {
  * Use `create(ToolOutputDeltaSchema)` to create a new message.
  */
 export const ToolOutputDeltaSchema: GenMessage<ToolOutputDelta> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 22);
+  messageDesc(file_forge_event_v1_session_events, 31);
 
 /**
  * The call returned.
@@ -734,7 +926,7 @@ export type ToolCompleted = Message<"forge.event.v1.ToolCompleted"> & {
  * Use `create(ToolCompletedSchema)` to create a new message.
  */
 export const ToolCompletedSchema: GenMessage<ToolCompleted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 23);
+  messageDesc(file_forge_event_v1_session_events, 32);
 
 /**
  * The call failed; the model is told.
@@ -758,7 +950,7 @@ export type ToolFailed = Message<"forge.event.v1.ToolFailed"> & {
  * Use `create(ToolFailedSchema)` to create a new message.
  */
 export const ToolFailedSchema: GenMessage<ToolFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 24);
+  messageDesc(file_forge_event_v1_session_events, 33);
 
 /**
  * The call is known to have stopped, or never to have begun.
@@ -777,7 +969,7 @@ export type ToolCancelled = Message<"forge.event.v1.ToolCancelled"> & {
  * Use `create(ToolCancelledSchema)` to create a new message.
  */
 export const ToolCancelledSchema: GenMessage<ToolCancelled> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 25);
+  messageDesc(file_forge_event_v1_session_events, 34);
 
 /**
  * Dispatched, and nobody can say what happened.
@@ -796,7 +988,7 @@ export type ToolSettledUnknown = Message<"forge.event.v1.ToolSettledUnknown"> & 
  * Use `create(ToolSettledUnknownSchema)` to create a new message.
  */
 export const ToolSettledUnknownSchema: GenMessage<ToolSettledUnknown> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 26);
+  messageDesc(file_forge_event_v1_session_events, 35);
 
 /**
  * An answer that came after the call's end; it changes nothing else.
@@ -827,7 +1019,7 @@ export type ToolReportedLate = Message<"forge.event.v1.ToolReportedLate"> & {
  * Use `create(ToolReportedLateSchema)` to create a new message.
  */
 export const ToolReportedLateSchema: GenMessage<ToolReportedLate> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 27);
+  messageDesc(file_forge_event_v1_session_events, 36);
 
 /**
  * A person answered.
@@ -858,7 +1050,7 @@ export type ApprovalResolved = Message<"forge.event.v1.ApprovalResolved"> & {
  * Use `create(ApprovalResolvedSchema)` to create a new message.
  */
 export const ApprovalResolvedSchema: GenMessage<ApprovalResolved> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 28);
+  messageDesc(file_forge_event_v1_session_events, 37);
 
 /**
  * Nobody answered in time; the call is denied.
@@ -877,7 +1069,47 @@ export type ApprovalExpired = Message<"forge.event.v1.ApprovalExpired"> & {
  * Use `create(ApprovalExpiredSchema)` to create a new message.
  */
 export const ApprovalExpiredSchema: GenMessage<ApprovalExpired> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 29);
+  messageDesc(file_forge_event_v1_session_events, 38);
+
+/**
+ * Where a turn stands, as a mark for people and for forks.
+ *
+ * @generated from enum forge.event.v1.CheckpointKind
+ */
+export const CheckpointKind = {
+  /**
+   * @generated from enum value: CHECKPOINT_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: CHECKPOINT_KIND_AFTER_USER_INPUT = 1;
+   */
+  AFTER_USER_INPUT: 1,
+
+  /**
+   * @generated from enum value: CHECKPOINT_KIND_BEFORE_MODEL_CALL = 2;
+   */
+  BEFORE_MODEL_CALL: 2,
+
+  /**
+   * @generated from enum value: CHECKPOINT_KIND_BEFORE_TOOL_CALLS = 3;
+   */
+  BEFORE_TOOL_CALLS: 3,
+} as const;
+
+/**
+ * Where a turn stands, as a mark for people and for forks.
+ *
+ * @generated from enum forge.event.v1.CheckpointKind
+ */
+export type CheckpointKind = (typeof CheckpointKind)[keyof typeof CheckpointKind] | UnknownEnum;
+
+/**
+ * Describes the enum forge.event.v1.CheckpointKind.
+ */
+export const CheckpointKindSchema: GenEnum<CheckpointKind> = /*@__PURE__*/
+  enumDesc(file_forge_event_v1_session_events, 0);
 
 /**
  * Why a model stopped writing.
@@ -932,5 +1164,5 @@ export type FinishReason = (typeof FinishReason)[keyof typeof FinishReason] | Un
  * Describes the enum forge.event.v1.FinishReason.
  */
 export const FinishReasonSchema: GenEnum<FinishReason> = /*@__PURE__*/
-  enumDesc(file_forge_event_v1_session_events, 0);
+  enumDesc(file_forge_event_v1_session_events, 1);
 

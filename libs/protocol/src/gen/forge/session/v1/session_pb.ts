@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file forge/session/v1/session.proto.
  */
 export const file_forge_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("Ch5mb3JnZS9zZXNzaW9uL3YxL3Nlc3Npb24ucHJvdG8SEGZvcmdlLnNlc3Npb24udjEiwwEKCUFnZW50U3BlYxINCgVtb2RlbBgBIAEoCRIOCgZzeXN0ZW0YAiABKAkSDQoFdG9vbHMYAyADKAkSGAoLdGVtcGVyYXR1cmUYBCABKAFIAIgBARIeChFtYXhfb3V0cHV0X3Rva2VucxgFIAEoDUgBiAEBEigKBmJ1ZGdldBgGIAEoCzIYLmZvcmdlLnNlc3Npb24udjEuQnVkZ2V0Qg4KDF90ZW1wZXJhdHVyZUIUChJfbWF4X291dHB1dF90b2tlbnMi2AEKBkJ1ZGdldBIYCgttb2RlbF9jYWxscxgBIAEoDUgAiAEBEhcKCnRvb2xfY2FsbHMYAiABKA1IAYgBARITCgZ0b2tlbnMYAyABKARIAogBARIbCg5jb3N0X21pY3JvX3VzZBgEIAEoBEgDiAEBEiwKCXdhbGxfdGltZRgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIOCgxfbW9kZWxfY2FsbHNCDQoLX3Rvb2xfY2FsbHNCCQoHX3Rva2Vuc0IRCg9fY29zdF9taWNyb191c2QiLQoKUGFyZW50U3RlcBIOCgZydW5faWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCSLcAgoUQ3JlYXRlU2Vzc2lvblJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISKgoFYWdlbnQYAiABKAsyGy5mb3JnZS5zZXNzaW9uLnYxLkFnZW50U3BlYxIpCgZwb2xpY3kYAyABKAsyGS5mb3JnZS50b29sLnYxLlRvb2xQb2xpY3kSQgoGbGFiZWxzGAQgAygLMjIuZm9yZ2Uuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdC5MYWJlbHNFbnRyeRINCgVxdWV1ZRgFIAEoCRINCgV0aXRsZRgGIAEoCRIsCgZwYXJlbnQYByABKAsyHC5mb3JnZS5zZXNzaW9uLnYxLlBhcmVudFN0ZXAaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI4ChVDcmVhdGVTZXNzaW9uUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRILCgNzZXEYAiABKAQifQoQU3RhcnRUdXJuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEiUKBWlucHV0GAMgAygLMhYuZm9yZ2Uuc2Vzc2lvbi52MS5QYXJ0IjEKEVN0YXJ0VHVyblJlc3BvbnNlEg8KB3R1cm5faWQYASABKAkSCwoDc2VxGAIgASgEImgKEUNhbmNlbFR1cm5SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSDwoHdHVybl9pZBgDIAEoCSIhChJDYW5jZWxUdXJuUmVzcG9uc2USCwoDc2VxGAEgASgEInkKEkFiYW5kb25UdXJuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEg8KB3R1cm5faWQYAyABKAkSDgoGcmVhc29uGAQgASgJIiIKE0FiYW5kb25UdXJuUmVzcG9uc2USCwoDc2VxGAEgASgEIlkKE0Nsb3NlU2Vzc2lvblJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISEgoKc2Vzc2lvbl9pZBgCIAEoCSIjChRDbG9zZVNlc3Npb25SZXNwb25zZRILCgNzZXEYASABKAQiLwoZR2V0U2Vzc2lvblNuYXBzaG90UmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJIkgKGkdldFNlc3Npb25TbmFwc2hvdFJlc3BvbnNlEioKB3Nlc3Npb24YASABKAsyGS5mb3JnZS5zZXNzaW9uLnYxLlNlc3Npb24ipQQKB1Nlc3Npb24SEgoKc2Vzc2lvbl9pZBgBIAEoCRILCgNzZXEYAiABKAQSLwoGc3RhdHVzGAMgASgOMh8uZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uU3RhdHVzEioKBWFnZW50GAQgASgLMhsuZm9yZ2Uuc2Vzc2lvbi52MS5BZ2VudFNwZWMSKQoGcG9saWN5GAUgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5EjUKBmxhYmVscxgGIAMoCzIlLmZvcmdlLnNlc3Npb24udjEuU2Vzc2lvbi5MYWJlbHNFbnRyeRINCgV0aXRsZRgHIAEoCRINCgVxdWV1ZRgIIAEoCRIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIkCgR0dXJuGAsgASgLMhYuZm9yZ2Uuc2Vzc2lvbi52MS5UdXJuEhIKCnR1cm5fY291bnQYDCABKA0SJQoFdXNhZ2UYDSABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2USLAoGcGFyZW50GA4gASgLMhwuZm9yZ2Uuc2Vzc2lvbi52MS5QYXJlbnRTdGVwGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi1gIKBFR1cm4SDwoHdHVybl9pZBgBIAEoCRIsCgZzdGF0dXMYAiABKA4yHC5mb3JnZS5zZXNzaW9uLnYxLlR1cm5TdGF0dXMSLgoHb3V0Y29tZRgDIAEoDjIdLmZvcmdlLnNlc3Npb24udjEuVHVybk91dGNvbWUSLgoKc3RhcnRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCm9wZW5fY2FsbHMYBiADKAsyGi5mb3JnZS5zZXNzaW9uLnYxLk9wZW5DYWxsEiUKBXVzYWdlGAcgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEioKBWVycm9yGAggASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3IihAEKCE9wZW5DYWxsEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSFQoNaXNfbW9kZWxfY2FsbBgDIAEoCBIPCgdzdGFydGVkGAQgASgIEhwKFGNhbmNlbGxhdGlvbl9wZW5kaW5nGAUgASgIEhgKEGFwcHJvdmFsX3BlbmRpbmcYBiABKAgi3wEKE0xpc3RTZXNzaW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSLwoGc3RhdHVzGAMgASgOMh8uZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uU3RhdHVzEkEKBmxhYmVscxgEIAMoCzIxLmZvcmdlLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdC5MYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImMKFExpc3RTZXNzaW9uc1Jlc3BvbnNlEjIKCHNlc3Npb25zGAEgAygLMiAuZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uU3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki8wIKDlNlc3Npb25TdW1tYXJ5EhIKCnNlc3Npb25faWQYASABKAkSLwoGc3RhdHVzGAIgASgOMh8uZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uU3RhdHVzEjEKC3R1cm5fc3RhdHVzGAMgASgOMhwuZm9yZ2Uuc2Vzc2lvbi52MS5UdXJuU3RhdHVzEg0KBXRpdGxlGAQgASgJEg0KBW1vZGVsGAUgASgJEjwKBmxhYmVscxgGIAMoCzIsLmZvcmdlLnNlc3Npb24udjEuU2Vzc2lvblN1bW1hcnkuTGFiZWxzRW50cnkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJmChdSZWFkQ29udmVyc2F0aW9uUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEhEKCWFmdGVyX3NlcRgCIAEoBBITCgt0aHJvdWdoX3NlcRgDIAEoBBIPCgd0dXJuX2lkGAQgASgJIpQBChhSZWFkQ29udmVyc2F0aW9uUmVzcG9uc2USKwoIbWVzc2FnZXMYASADKAsyGS5mb3JnZS5zZXNzaW9uLnYxLk1lc3NhZ2USEwoLdGhyb3VnaF9zZXEYAiABKAQSDgoGc3lzdGVtGAMgASgJEiYKBXRvb2xzGAQgAygLMhcuZm9yZ2UudG9vbC52MS5Ub29sU3BlYyplCg1TZXNzaW9uU3RhdHVzEh4KGlNFU1NJT05fU1RBVFVTX1VOU1BFQ0lGSUVEEAASGQoVU0VTU0lPTl9TVEFUVVNfQUNUSVZFEAESGQoVU0VTU0lPTl9TVEFUVVNfQ0xPU0VEEAIq6QEKClR1cm5TdGF0dXMSGwoXVFVSTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNUVVJOX1NUQVRVU19SVU5OSU5HEAESIAocVFVSTl9TVEFUVVNfV0FJVElOR19BUFBST1ZBTBACEhoKFlRVUk5fU1RBVFVTX0NBTkNFTExJTkcQAxIZChVUVVJOX1NUQVRVU19DT01QTEVURUQQBBIWChJUVVJOX1NUQVRVU19GQUlMRUQQBRIZChVUVVJOX1NUQVRVU19DQU5DRUxMRUQQBhIZChVUVVJOX1NUQVRVU19BQkFORE9ORUQQByqBAwoLVHVybk91dGNvbWUSHAoYVFVSTl9PVVRDT01FX1VOU1BFQ0lGSUVEEAASHwobVFVSTl9PVVRDT01FX1RBU0tfQ09NUExFVEVEEAESHAoYVFVSTl9PVVRDT01FX1RBU0tfRkFJTEVEEAISIwofVFVSTl9PVVRDT01FX0JVREdFVF9NT0RFTF9DQUxMUxADEiIKHlRVUk5fT1VUQ09NRV9CVURHRVRfVE9PTF9DQUxMUxAEEh4KGlRVUk5fT1VUQ09NRV9CVURHRVRfVE9LRU5TEAUSHAoYVFVSTl9PVVRDT01FX0JVREdFVF9DT1NUEAYSIQodVFVSTl9PVVRDT01FX0JVREdFVF9XQUxMX1RJTUUQBxIaChZUVVJOX09VVENPTUVfQ0FOQ0VMTEVEEAgSGAoUVFVSTl9PVVRDT01FX1JFRlVTRUQQCRIbChdUVVJOX09VVENPTUVfT1VUUFVUX0NVVBAKEhgKFFRVUk5fT1VUQ09NRV9VTktOT1dOEAsylwYKDlNlc3Npb25TZXJ2aWNlEmAKDUNyZWF0ZVNlc3Npb24SJi5mb3JnZS5zZXNzaW9uLnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0GicuZm9yZ2Uuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVzcG9uc2USVAoJU3RhcnRUdXJuEiIuZm9yZ2Uuc2Vzc2lvbi52MS5TdGFydFR1cm5SZXF1ZXN0GiMuZm9yZ2Uuc2Vzc2lvbi52MS5TdGFydFR1cm5SZXNwb25zZRJXCgpDYW5jZWxUdXJuEiMuZm9yZ2Uuc2Vzc2lvbi52MS5DYW5jZWxUdXJuUmVxdWVzdBokLmZvcmdlLnNlc3Npb24udjEuQ2FuY2VsVHVyblJlc3BvbnNlEloKC0FiYW5kb25UdXJuEiQuZm9yZ2Uuc2Vzc2lvbi52MS5BYmFuZG9uVHVyblJlcXVlc3QaJS5mb3JnZS5zZXNzaW9uLnYxLkFiYW5kb25UdXJuUmVzcG9uc2USXQoMQ2xvc2VTZXNzaW9uEiUuZm9yZ2Uuc2Vzc2lvbi52MS5DbG9zZVNlc3Npb25SZXF1ZXN0GiYuZm9yZ2Uuc2Vzc2lvbi52MS5DbG9zZVNlc3Npb25SZXNwb25zZRJvChJHZXRTZXNzaW9uU25hcHNob3QSKy5mb3JnZS5zZXNzaW9uLnYxLkdldFNlc3Npb25TbmFwc2hvdFJlcXVlc3QaLC5mb3JnZS5zZXNzaW9uLnYxLkdldFNlc3Npb25TbmFwc2hvdFJlc3BvbnNlEl0KDExpc3RTZXNzaW9ucxIlLmZvcmdlLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBomLmZvcmdlLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVzcG9uc2USaQoQUmVhZENvbnZlcnNhdGlvbhIpLmZvcmdlLnNlc3Npb24udjEuUmVhZENvbnZlcnNhdGlvblJlcXVlc3QaKi5mb3JnZS5zZXNzaW9uLnYxLlJlYWRDb252ZXJzYXRpb25SZXNwb25zZWIGcHJvdG8z", [file_forge_common_v1_common, file_forge_session_v1_conversation, file_forge_tool_v1_tool, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Ch5mb3JnZS9zZXNzaW9uL3YxL3Nlc3Npb24ucHJvdG8SEGZvcmdlLnNlc3Npb24udjEiwwEKCUFnZW50U3BlYxINCgVtb2RlbBgBIAEoCRIOCgZzeXN0ZW0YAiABKAkSDQoFdG9vbHMYAyADKAkSGAoLdGVtcGVyYXR1cmUYBCABKAFIAIgBARIeChFtYXhfb3V0cHV0X3Rva2VucxgFIAEoDUgBiAEBEigKBmJ1ZGdldBgGIAEoCzIYLmZvcmdlLnNlc3Npb24udjEuQnVkZ2V0Qg4KDF90ZW1wZXJhdHVyZUIUChJfbWF4X291dHB1dF90b2tlbnMi2AEKBkJ1ZGdldBIYCgttb2RlbF9jYWxscxgBIAEoDUgAiAEBEhcKCnRvb2xfY2FsbHMYAiABKA1IAYgBARITCgZ0b2tlbnMYAyABKARIAogBARIbCg5jb3N0X21pY3JvX3VzZBgEIAEoBEgDiAEBEiwKCXdhbGxfdGltZRgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIOCgxfbW9kZWxfY2FsbHNCDQoLX3Rvb2xfY2FsbHNCCQoHX3Rva2Vuc0IRCg9fY29zdF9taWNyb191c2QiLQoKUGFyZW50U3RlcBIOCgZydW5faWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCSLcAgoUQ3JlYXRlU2Vzc2lvblJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISKgoFYWdlbnQYAiABKAsyGy5mb3JnZS5zZXNzaW9uLnYxLkFnZW50U3BlYxIpCgZwb2xpY3kYAyABKAsyGS5mb3JnZS50b29sLnYxLlRvb2xQb2xpY3kSQgoGbGFiZWxzGAQgAygLMjIuZm9yZ2Uuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdC5MYWJlbHNFbnRyeRINCgVxdWV1ZRgFIAEoCRINCgV0aXRsZRgGIAEoCRIsCgZwYXJlbnQYByABKAsyHC5mb3JnZS5zZXNzaW9uLnYxLlBhcmVudFN0ZXAaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI4ChVDcmVhdGVTZXNzaW9uUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRILCgNzZXEYAiABKAQifQoQU3RhcnRUdXJuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEiUKBWlucHV0GAMgAygLMhYuZm9yZ2Uuc2Vzc2lvbi52MS5QYXJ0IjEKEVN0YXJ0VHVyblJlc3BvbnNlEg8KB3R1cm5faWQYASABKAkSCwoDc2VxGAIgASgEImgKEUNhbmNlbFR1cm5SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSDwoHdHVybl9pZBgDIAEoCSIhChJDYW5jZWxUdXJuUmVzcG9uc2USCwoDc2VxGAEgASgEInkKEkFiYW5kb25UdXJuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEg8KB3R1cm5faWQYAyABKAkSDgoGcmVhc29uGAQgASgJIiIKE0FiYW5kb25UdXJuUmVzcG9uc2USCwoDc2VxGAEgASgEIo4BChBTdGVlclR1cm5SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSDwoHdHVybl9pZBgDIAEoCRIlCgVpbnB1dBgEIAMoCzIWLmZvcmdlLnNlc3Npb24udjEuUGFydCIgChFTdGVlclR1cm5SZXNwb25zZRILCgNzZXEYASABKAQiZwoQUGF1c2VUdXJuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEg8KB3R1cm5faWQYAyABKAkiIAoRUGF1c2VUdXJuUmVzcG9uc2USCwoDc2VxGAEgASgEImoKE0NvbnRpbnVlVHVyblJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISEgoKc2Vzc2lvbl9pZBgCIAEoCRIPCgd0dXJuX2lkGAMgASgJIiMKFENvbnRpbnVlVHVyblJlc3BvbnNlEgsKA3NlcRgBIAEoBCKKAQoTUHJvdmlkZUlucHV0UmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEg8KB3R1cm5faWQYAyABKAkSEAoIaW5wdXRfaWQYBCABKAkSDAoEdGV4dBgFIAEoCSIjChRQcm92aWRlSW5wdXRSZXNwb25zZRILCgNzZXEYASABKAQi7QEKEkZvcmtTZXNzaW9uUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEhMKC3Rocm91Z2hfc2VxGAMgASgEEg0KBXRpdGxlGAQgASgJEkAKBmxhYmVscxgFIAMoCzIwLmZvcmdlLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXF1ZXN0LkxhYmVsc0VudHJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiNgoTRm9ya1Nlc3Npb25SZXNwb25zZRISCgpzZXNzaW9uX2lkGAEgASgJEgsKA3NlcRgCIAEoBCKLAQoaVXBkYXRlU2Vzc2lvblBvbGljeVJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISEgoKc2Vzc2lvbl9pZBgCIAEoCRIpCgZwb2xpY3kYAyABKAsyGS5mb3JnZS50b29sLnYxLlRvb2xQb2xpY3kiKgobVXBkYXRlU2Vzc2lvblBvbGljeVJlc3BvbnNlEgsKA3NlcRgBIAEoBCKBAQoVQ29tcGFjdFNlc3Npb25SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSDwoHc3VtbWFyeRgDIAEoCRITCgt0aHJvdWdoX3NlcRgEIAEoBCIlChZDb21wYWN0U2Vzc2lvblJlc3BvbnNlEgsKA3NlcRgBIAEoBCJZChNDbG9zZVNlc3Npb25SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkiIwoUQ2xvc2VTZXNzaW9uUmVzcG9uc2USCwoDc2VxGAEgASgEIi8KGUdldFNlc3Npb25TbmFwc2hvdFJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSJIChpHZXRTZXNzaW9uU25hcHNob3RSZXNwb25zZRIqCgdzZXNzaW9uGAEgASgLMhkuZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uIqUECgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSCwoDc2VxGAIgASgEEi8KBnN0YXR1cxgDIAEoDjIfLmZvcmdlLnNlc3Npb24udjEuU2Vzc2lvblN0YXR1cxIqCgVhZ2VudBgEIAEoCzIbLmZvcmdlLnNlc3Npb24udjEuQWdlbnRTcGVjEikKBnBvbGljeRgFIAEoCzIZLmZvcmdlLnRvb2wudjEuVG9vbFBvbGljeRI1CgZsYWJlbHMYBiADKAsyJS5mb3JnZS5zZXNzaW9uLnYxLlNlc3Npb24uTGFiZWxzRW50cnkSDQoFdGl0bGUYByABKAkSDQoFcXVldWUYCCABKAkSLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJAoEdHVybhgLIAEoCzIWLmZvcmdlLnNlc3Npb24udjEuVHVybhISCgp0dXJuX2NvdW50GAwgASgNEiUKBXVzYWdlGA0gASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEiwKBnBhcmVudBgOIAEoCzIcLmZvcmdlLnNlc3Npb24udjEuUGFyZW50U3RlcBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItYCCgRUdXJuEg8KB3R1cm5faWQYASABKAkSLAoGc3RhdHVzGAIgASgOMhwuZm9yZ2Uuc2Vzc2lvbi52MS5UdXJuU3RhdHVzEi4KB291dGNvbWUYAyABKA4yHS5mb3JnZS5zZXNzaW9uLnYxLlR1cm5PdXRjb21lEi4KCnN0YXJ0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpvcGVuX2NhbGxzGAYgAygLMhouZm9yZ2Uuc2Vzc2lvbi52MS5PcGVuQ2FsbBIlCgV1c2FnZRgHIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZRIqCgVlcnJvchgIIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yIpsBCghPcGVuQ2FsbBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhUKDWlzX21vZGVsX2NhbGwYAyABKAgSDwoHc3RhcnRlZBgEIAEoCBIcChRjYW5jZWxsYXRpb25fcGVuZGluZxgFIAEoCBIYChBhcHByb3ZhbF9wZW5kaW5nGAYgASgIEhUKDWlucHV0X3BlbmRpbmcYByABKAgixQIKE0xpc3RTZXNzaW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSLwoGc3RhdHVzGAMgASgOMh8uZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uU3RhdHVzEkEKBmxhYmVscxgEIAMoCzIxLmZvcmdlLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdC5MYWJlbHNFbnRyeRIwCgxjcmVhdGVkX2Zyb20YBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjIKDmNyZWF0ZWRfYmVmb3JlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImMKFExpc3RTZXNzaW9uc1Jlc3BvbnNlEjIKCHNlc3Npb25zGAEgAygLMiAuZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uU3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki8wIKDlNlc3Npb25TdW1tYXJ5EhIKCnNlc3Npb25faWQYASABKAkSLwoGc3RhdHVzGAIgASgOMh8uZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uU3RhdHVzEjEKC3R1cm5fc3RhdHVzGAMgASgOMhwuZm9yZ2Uuc2Vzc2lvbi52MS5UdXJuU3RhdHVzEg0KBXRpdGxlGAQgASgJEg0KBW1vZGVsGAUgASgJEjwKBmxhYmVscxgGIAMoCzIsLmZvcmdlLnNlc3Npb24udjEuU2Vzc2lvblN1bW1hcnkuTGFiZWxzRW50cnkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJmChdSZWFkQ29udmVyc2F0aW9uUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEhEKCWFmdGVyX3NlcRgCIAEoBBITCgt0aHJvdWdoX3NlcRgDIAEoBBIPCgd0dXJuX2lkGAQgASgJIpQBChhSZWFkQ29udmVyc2F0aW9uUmVzcG9uc2USKwoIbWVzc2FnZXMYASADKAsyGS5mb3JnZS5zZXNzaW9uLnYxLk1lc3NhZ2USEwoLdGhyb3VnaF9zZXEYAiABKAQSDgoGc3lzdGVtGAMgASgJEiYKBXRvb2xzGAQgAygLMhcuZm9yZ2UudG9vbC52MS5Ub29sU3BlYyplCg1TZXNzaW9uU3RhdHVzEh4KGlNFU1NJT05fU1RBVFVTX1VOU1BFQ0lGSUVEEAASGQoVU0VTU0lPTl9TVEFUVVNfQUNUSVZFEAESGQoVU0VTU0lPTl9TVEFUVVNfQ0xPU0VEEAIqoAIKClR1cm5TdGF0dXMSGwoXVFVSTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNUVVJOX1NUQVRVU19SVU5OSU5HEAESIAocVFVSTl9TVEFUVVNfV0FJVElOR19BUFBST1ZBTBACEhoKFlRVUk5fU1RBVFVTX0NBTkNFTExJTkcQAxIZChVUVVJOX1NUQVRVU19DT01QTEVURUQQBBIWChJUVVJOX1NUQVRVU19GQUlMRUQQBRIZChVUVVJOX1NUQVRVU19DQU5DRUxMRUQQBhIZChVUVVJOX1NUQVRVU19BQkFORE9ORUQQBxIdChlUVVJOX1NUQVRVU19XQUlUSU5HX0lOUFVUEAgSFgoSVFVSTl9TVEFUVVNfUEFVU0VEEAkqgQMKC1R1cm5PdXRjb21lEhwKGFRVUk5fT1VUQ09NRV9VTlNQRUNJRklFRBAAEh8KG1RVUk5fT1VUQ09NRV9UQVNLX0NPTVBMRVRFRBABEhwKGFRVUk5fT1VUQ09NRV9UQVNLX0ZBSUxFRBACEiMKH1RVUk5fT1VUQ09NRV9CVURHRVRfTU9ERUxfQ0FMTFMQAxIiCh5UVVJOX09VVENPTUVfQlVER0VUX1RPT0xfQ0FMTFMQBBIeChpUVVJOX09VVENPTUVfQlVER0VUX1RPS0VOUxAFEhwKGFRVUk5fT1VUQ09NRV9CVURHRVRfQ09TVBAGEiEKHVRVUk5fT1VUQ09NRV9CVURHRVRfV0FMTF9USU1FEAcSGgoWVFVSTl9PVVRDT01FX0NBTkNFTExFRBAIEhgKFFRVUk5fT1VUQ09NRV9SRUZVU0VEEAkSGwoXVFVSTl9PVVRDT01FX09VVFBVVF9DVVQQChIYChRUVVJOX09VVENPTUVfVU5LTk9XThALMrYLCg5TZXNzaW9uU2VydmljZRJgCg1DcmVhdGVTZXNzaW9uEiYuZm9yZ2Uuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdBonLmZvcmdlLnNlc3Npb24udjEuQ3JlYXRlU2Vzc2lvblJlc3BvbnNlElQKCVN0YXJ0VHVybhIiLmZvcmdlLnNlc3Npb24udjEuU3RhcnRUdXJuUmVxdWVzdBojLmZvcmdlLnNlc3Npb24udjEuU3RhcnRUdXJuUmVzcG9uc2USVwoKQ2FuY2VsVHVybhIjLmZvcmdlLnNlc3Npb24udjEuQ2FuY2VsVHVyblJlcXVlc3QaJC5mb3JnZS5zZXNzaW9uLnYxLkNhbmNlbFR1cm5SZXNwb25zZRJaCgtBYmFuZG9uVHVybhIkLmZvcmdlLnNlc3Npb24udjEuQWJhbmRvblR1cm5SZXF1ZXN0GiUuZm9yZ2Uuc2Vzc2lvbi52MS5BYmFuZG9uVHVyblJlc3BvbnNlElQKCVN0ZWVyVHVybhIiLmZvcmdlLnNlc3Npb24udjEuU3RlZXJUdXJuUmVxdWVzdBojLmZvcmdlLnNlc3Npb24udjEuU3RlZXJUdXJuUmVzcG9uc2USVAoJUGF1c2VUdXJuEiIuZm9yZ2Uuc2Vzc2lvbi52MS5QYXVzZVR1cm5SZXF1ZXN0GiMuZm9yZ2Uuc2Vzc2lvbi52MS5QYXVzZVR1cm5SZXNwb25zZRJdCgxDb250aW51ZVR1cm4SJS5mb3JnZS5zZXNzaW9uLnYxLkNvbnRpbnVlVHVyblJlcXVlc3QaJi5mb3JnZS5zZXNzaW9uLnYxLkNvbnRpbnVlVHVyblJlc3BvbnNlEl0KDFByb3ZpZGVJbnB1dBIlLmZvcmdlLnNlc3Npb24udjEuUHJvdmlkZUlucHV0UmVxdWVzdBomLmZvcmdlLnNlc3Npb24udjEuUHJvdmlkZUlucHV0UmVzcG9uc2USWgoLRm9ya1Nlc3Npb24SJC5mb3JnZS5zZXNzaW9uLnYxLkZvcmtTZXNzaW9uUmVxdWVzdBolLmZvcmdlLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXNwb25zZRJyChNVcGRhdGVTZXNzaW9uUG9saWN5EiwuZm9yZ2Uuc2Vzc2lvbi52MS5VcGRhdGVTZXNzaW9uUG9saWN5UmVxdWVzdBotLmZvcmdlLnNlc3Npb24udjEuVXBkYXRlU2Vzc2lvblBvbGljeVJlc3BvbnNlEmMKDkNvbXBhY3RTZXNzaW9uEicuZm9yZ2Uuc2Vzc2lvbi52MS5Db21wYWN0U2Vzc2lvblJlcXVlc3QaKC5mb3JnZS5zZXNzaW9uLnYxLkNvbXBhY3RTZXNzaW9uUmVzcG9uc2USXQoMQ2xvc2VTZXNzaW9uEiUuZm9yZ2Uuc2Vzc2lvbi52MS5DbG9zZVNlc3Npb25SZXF1ZXN0GiYuZm9yZ2Uuc2Vzc2lvbi52MS5DbG9zZVNlc3Npb25SZXNwb25zZRJvChJHZXRTZXNzaW9uU25hcHNob3QSKy5mb3JnZS5zZXNzaW9uLnYxLkdldFNlc3Npb25TbmFwc2hvdFJlcXVlc3QaLC5mb3JnZS5zZXNzaW9uLnYxLkdldFNlc3Npb25TbmFwc2hvdFJlc3BvbnNlEl0KDExpc3RTZXNzaW9ucxIlLmZvcmdlLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdBomLmZvcmdlLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVzcG9uc2USaQoQUmVhZENvbnZlcnNhdGlvbhIpLmZvcmdlLnNlc3Npb24udjEuUmVhZENvbnZlcnNhdGlvblJlcXVlc3QaKi5mb3JnZS5zZXNzaW9uLnYxLlJlYWRDb252ZXJzYXRpb25SZXNwb25zZWIGcHJvdG8z", [file_forge_common_v1_common, file_forge_session_v1_conversation, file_forge_tool_v1_tool, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * How the agent of a session works.
@@ -383,6 +383,395 @@ export const AbandonTurnResponseSchema: GenMessage<AbandonTurnResponse> = /*@__P
   messageDesc(file_forge_session_v1_session, 10);
 
 /**
+ * Tells a running turn more.
+ *
+ * @generated from message forge.session.v1.SteerTurnRequest
+ */
+export type SteerTurnRequest = Message<"forge.session.v1.SteerTurnRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * The turn that is meant.
+   *
+   * @generated from field: string turn_id = 3;
+   */
+  turnId: string;
+
+  /**
+   * Text and artifact parts, at least one, at most 64 KiB of text in all.
+   *
+   * @generated from field: repeated forge.session.v1.Part input = 4;
+   */
+  input: Part[];
+};
+
+/**
+ * Describes the message forge.session.v1.SteerTurnRequest.
+ * Use `create(SteerTurnRequestSchema)` to create a new message.
+ */
+export const SteerTurnRequestSchema: GenMessage<SteerTurnRequest> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 11);
+
+/**
+ * The message is durable.
+ *
+ * @generated from message forge.session.v1.SteerTurnResponse
+ */
+export type SteerTurnResponse = Message<"forge.session.v1.SteerTurnResponse"> & {
+  /**
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+};
+
+/**
+ * Describes the message forge.session.v1.SteerTurnResponse.
+ * Use `create(SteerTurnResponseSchema)` to create a new message.
+ */
+export const SteerTurnResponseSchema: GenMessage<SteerTurnResponse> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 12);
+
+/**
+ * Holds a turn.
+ *
+ * @generated from message forge.session.v1.PauseTurnRequest
+ */
+export type PauseTurnRequest = Message<"forge.session.v1.PauseTurnRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string turn_id = 3;
+   */
+  turnId: string;
+};
+
+/**
+ * Describes the message forge.session.v1.PauseTurnRequest.
+ * Use `create(PauseTurnRequestSchema)` to create a new message.
+ */
+export const PauseTurnRequestSchema: GenMessage<PauseTurnRequest> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 13);
+
+/**
+ * The request is durable.
+ *
+ * @generated from message forge.session.v1.PauseTurnResponse
+ */
+export type PauseTurnResponse = Message<"forge.session.v1.PauseTurnResponse"> & {
+  /**
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+};
+
+/**
+ * Describes the message forge.session.v1.PauseTurnResponse.
+ * Use `create(PauseTurnResponseSchema)` to create a new message.
+ */
+export const PauseTurnResponseSchema: GenMessage<PauseTurnResponse> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 14);
+
+/**
+ * Lets a turn go on.
+ *
+ * @generated from message forge.session.v1.ContinueTurnRequest
+ */
+export type ContinueTurnRequest = Message<"forge.session.v1.ContinueTurnRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string turn_id = 3;
+   */
+  turnId: string;
+};
+
+/**
+ * Describes the message forge.session.v1.ContinueTurnRequest.
+ * Use `create(ContinueTurnRequestSchema)` to create a new message.
+ */
+export const ContinueTurnRequestSchema: GenMessage<ContinueTurnRequest> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 15);
+
+/**
+ * The turn goes on.
+ *
+ * @generated from message forge.session.v1.ContinueTurnResponse
+ */
+export type ContinueTurnResponse = Message<"forge.session.v1.ContinueTurnResponse"> & {
+  /**
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+};
+
+/**
+ * Describes the message forge.session.v1.ContinueTurnResponse.
+ * Use `create(ContinueTurnResponseSchema)` to create a new message.
+ */
+export const ContinueTurnResponseSchema: GenMessage<ContinueTurnResponse> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 16);
+
+/**
+ * Answers a question.
+ *
+ * @generated from message forge.session.v1.ProvideInputRequest
+ */
+export type ProvideInputRequest = Message<"forge.session.v1.ProvideInputRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string turn_id = 3;
+   */
+  turnId: string;
+
+  /**
+   * The question's, from turn.input_requested.
+   *
+   * @generated from field: string input_id = 4;
+   */
+  inputId: string;
+
+  /**
+   * At most 64 KiB.
+   *
+   * @generated from field: string text = 5;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message forge.session.v1.ProvideInputRequest.
+ * Use `create(ProvideInputRequestSchema)` to create a new message.
+ */
+export const ProvideInputRequestSchema: GenMessage<ProvideInputRequest> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 17);
+
+/**
+ * The answer is durable.
+ *
+ * @generated from message forge.session.v1.ProvideInputResponse
+ */
+export type ProvideInputResponse = Message<"forge.session.v1.ProvideInputResponse"> & {
+  /**
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+};
+
+/**
+ * Describes the message forge.session.v1.ProvideInputResponse.
+ * Use `create(ProvideInputResponseSchema)` to create a new message.
+ */
+export const ProvideInputResponseSchema: GenMessage<ProvideInputResponse> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 18);
+
+/**
+ * Makes a session from another's history.
+ *
+ * @generated from message forge.session.v1.ForkSessionRequest
+ */
+export type ForkSessionRequest = Message<"forge.session.v1.ForkSessionRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * The session whose history is taken.
+   *
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * Inclusive; 0: all of it.
+   *
+   * @generated from field: uint64 through_seq = 3;
+   */
+  throughSeq: bigint;
+
+  /**
+   * At most 256 characters; empty: the source's.
+   *
+   * @generated from field: string title = 4;
+   */
+  title: string;
+
+  /**
+   * @generated from field: map<string, string> labels = 5;
+   */
+  labels: { [key: string]: string };
+};
+
+/**
+ * Describes the message forge.session.v1.ForkSessionRequest.
+ * Use `create(ForkSessionRequestSchema)` to create a new message.
+ */
+export const ForkSessionRequestSchema: GenMessage<ForkSessionRequest> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 19);
+
+/**
+ * The fork.
+ *
+ * @generated from message forge.session.v1.ForkSessionResponse
+ */
+export type ForkSessionResponse = Message<"forge.session.v1.ForkSessionResponse"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: uint64 seq = 2;
+   */
+  seq: bigint;
+};
+
+/**
+ * Describes the message forge.session.v1.ForkSessionResponse.
+ * Use `create(ForkSessionResponseSchema)` to create a new message.
+ */
+export const ForkSessionResponseSchema: GenMessage<ForkSessionResponse> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 20);
+
+/**
+ * Replaces the policy.
+ *
+ * @generated from message forge.session.v1.UpdateSessionPolicyRequest
+ */
+export type UpdateSessionPolicyRequest = Message<"forge.session.v1.UpdateSessionPolicyRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: forge.tool.v1.ToolPolicy policy = 3;
+   */
+  policy?: ToolPolicy | undefined;
+};
+
+/**
+ * Describes the message forge.session.v1.UpdateSessionPolicyRequest.
+ * Use `create(UpdateSessionPolicyRequestSchema)` to create a new message.
+ */
+export const UpdateSessionPolicyRequestSchema: GenMessage<UpdateSessionPolicyRequest> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 21);
+
+/**
+ * The policy is durable.
+ *
+ * @generated from message forge.session.v1.UpdateSessionPolicyResponse
+ */
+export type UpdateSessionPolicyResponse = Message<"forge.session.v1.UpdateSessionPolicyResponse"> & {
+  /**
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+};
+
+/**
+ * Describes the message forge.session.v1.UpdateSessionPolicyResponse.
+ * Use `create(UpdateSessionPolicyResponseSchema)` to create a new message.
+ */
+export const UpdateSessionPolicyResponseSchema: GenMessage<UpdateSessionPolicyResponse> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 22);
+
+/**
+ * Summarises the conversation.
+ *
+ * @generated from message forge.session.v1.CompactSessionRequest
+ */
+export type CompactSessionRequest = Message<"forge.session.v1.CompactSessionRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * What stands for the conversation from now on; at most 64 KiB. Written by the caller; a model's summary comes with the agent loop.
+   *
+   * @generated from field: string summary = 3;
+   */
+  summary: string;
+
+  /**
+   * Inclusive; 0: all of it. Must not lie within a turn.
+   *
+   * @generated from field: uint64 through_seq = 4;
+   */
+  throughSeq: bigint;
+};
+
+/**
+ * Describes the message forge.session.v1.CompactSessionRequest.
+ * Use `create(CompactSessionRequestSchema)` to create a new message.
+ */
+export const CompactSessionRequestSchema: GenMessage<CompactSessionRequest> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 23);
+
+/**
+ * The summary stands.
+ *
+ * @generated from message forge.session.v1.CompactSessionResponse
+ */
+export type CompactSessionResponse = Message<"forge.session.v1.CompactSessionResponse"> & {
+  /**
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+};
+
+/**
+ * Describes the message forge.session.v1.CompactSessionResponse.
+ * Use `create(CompactSessionResponseSchema)` to create a new message.
+ */
+export const CompactSessionResponseSchema: GenMessage<CompactSessionResponse> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 24);
+
+/**
  * Closes a session.
  *
  * @generated from message forge.session.v1.CloseSessionRequest
@@ -404,7 +793,7 @@ export type CloseSessionRequest = Message<"forge.session.v1.CloseSessionRequest"
  * Use `create(CloseSessionRequestSchema)` to create a new message.
  */
 export const CloseSessionRequestSchema: GenMessage<CloseSessionRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 11);
+  messageDesc(file_forge_session_v1_session, 25);
 
 /**
  * The session is closed.
@@ -423,7 +812,7 @@ export type CloseSessionResponse = Message<"forge.session.v1.CloseSessionRespons
  * Use `create(CloseSessionResponseSchema)` to create a new message.
  */
 export const CloseSessionResponseSchema: GenMessage<CloseSessionResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 12);
+  messageDesc(file_forge_session_v1_session, 26);
 
 /**
  * Names a session.
@@ -442,7 +831,7 @@ export type GetSessionSnapshotRequest = Message<"forge.session.v1.GetSessionSnap
  * Use `create(GetSessionSnapshotRequestSchema)` to create a new message.
  */
 export const GetSessionSnapshotRequestSchema: GenMessage<GetSessionSnapshotRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 13);
+  messageDesc(file_forge_session_v1_session, 27);
 
 /**
  * A session as of `seq`.
@@ -461,7 +850,7 @@ export type GetSessionSnapshotResponse = Message<"forge.session.v1.GetSessionSna
  * Use `create(GetSessionSnapshotResponseSchema)` to create a new message.
  */
 export const GetSessionSnapshotResponseSchema: GenMessage<GetSessionSnapshotResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 14);
+  messageDesc(file_forge_session_v1_session, 28);
 
 /**
  * What is true of a session.
@@ -549,7 +938,7 @@ export type Session = Message<"forge.session.v1.Session"> & {
  * Use `create(SessionSchema)` to create a new message.
  */
 export const SessionSchema: GenMessage<Session> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 15);
+  messageDesc(file_forge_session_v1_session, 29);
 
 /**
  * What is true of a turn.
@@ -603,7 +992,7 @@ export type Turn = Message<"forge.session.v1.Turn"> & {
  * Use `create(TurnSchema)` to create a new message.
  */
 export const TurnSchema: GenMessage<Turn> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 16);
+  messageDesc(file_forge_session_v1_session, 30);
 
 /**
  * A model or tool call that has not settled.
@@ -645,11 +1034,18 @@ export type OpenCall = Message<"forge.session.v1.OpenCall"> & {
   cancellationPending: boolean;
 
   /**
-   * Waits for a person.
+   * Waits for a person's approval.
    *
    * @generated from field: bool approval_pending = 6;
    */
   approvalPending: boolean;
+
+  /**
+   * Waits for a person's answer.
+   *
+   * @generated from field: bool input_pending = 7;
+   */
+  inputPending: boolean;
 };
 
 /**
@@ -657,7 +1053,7 @@ export type OpenCall = Message<"forge.session.v1.OpenCall"> & {
  * Use `create(OpenCallSchema)` to create a new message.
  */
 export const OpenCallSchema: GenMessage<OpenCall> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 17);
+  messageDesc(file_forge_session_v1_session, 31);
 
 /**
  * Filters and pages.
@@ -690,6 +1086,20 @@ export type ListSessionsRequest = Message<"forge.session.v1.ListSessionsRequest"
    * @generated from field: map<string, string> labels = 4;
    */
   labels: { [key: string]: string };
+
+  /**
+   * Created at or after; absent: any.
+   *
+   * @generated from field: google.protobuf.Timestamp created_from = 5;
+   */
+  createdFrom?: Timestamp | undefined;
+
+  /**
+   * Created before; absent: any.
+   *
+   * @generated from field: google.protobuf.Timestamp created_before = 6;
+   */
+  createdBefore?: Timestamp | undefined;
 };
 
 /**
@@ -697,7 +1107,7 @@ export type ListSessionsRequest = Message<"forge.session.v1.ListSessionsRequest"
  * Use `create(ListSessionsRequestSchema)` to create a new message.
  */
 export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 18);
+  messageDesc(file_forge_session_v1_session, 32);
 
 /**
  * A page of sessions.
@@ -723,7 +1133,7 @@ export type ListSessionsResponse = Message<"forge.session.v1.ListSessionsRespons
  * Use `create(ListSessionsResponseSchema)` to create a new message.
  */
 export const ListSessionsResponseSchema: GenMessage<ListSessionsResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 19);
+  messageDesc(file_forge_session_v1_session, 33);
 
 /**
  * A session in a list.
@@ -779,7 +1189,7 @@ export type SessionSummary = Message<"forge.session.v1.SessionSummary"> & {
  * Use `create(SessionSummarySchema)` to create a new message.
  */
 export const SessionSummarySchema: GenMessage<SessionSummary> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 20);
+  messageDesc(file_forge_session_v1_session, 34);
 
 /**
  * A range of a session's conversation.
@@ -819,7 +1229,7 @@ export type ReadConversationRequest = Message<"forge.session.v1.ReadConversation
  * Use `create(ReadConversationRequestSchema)` to create a new message.
  */
 export const ReadConversationRequestSchema: GenMessage<ReadConversationRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 21);
+  messageDesc(file_forge_session_v1_session, 35);
 
 /**
  * Messages in order, each call followed by its one result.
@@ -853,7 +1263,7 @@ export type ReadConversationResponse = Message<"forge.session.v1.ReadConversatio
  * Use `create(ReadConversationResponseSchema)` to create a new message.
  */
 export const ReadConversationResponseSchema: GenMessage<ReadConversationResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 22);
+  messageDesc(file_forge_session_v1_session, 36);
 
 /**
  * Where a session stands.
@@ -935,6 +1345,16 @@ export const TurnStatus = {
    * @generated from enum value: TURN_STATUS_ABANDONED = 7;
    */
   ABANDONED: 7,
+
+  /**
+   * @generated from enum value: TURN_STATUS_WAITING_INPUT = 8;
+   */
+  WAITING_INPUT: 8,
+
+  /**
+   * @generated from enum value: TURN_STATUS_PAUSED = 9;
+   */
+  PAUSED: 9,
 } as const;
 
 /**
@@ -1075,6 +1495,77 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof AbandonTurnRequestSchema;
     output: typeof AbandonTurnResponseSchema;
+  },
+  /**
+   * Tells a running turn more: joins the conversation behind open tool results, before the next model call. Errors: not_found; conflict, TURN_NOT_ACTIVE,
+   * TURN_CANCELLING; validation.
+   *
+   * @generated from rpc forge.session.v1.SessionService.SteerTurn
+   */
+  steerTurn: {
+    methodKind: "unary";
+    input: typeof SteerTurnRequestSchema;
+    output: typeof SteerTurnResponseSchema;
+  },
+  /**
+   * Holds a turn before its next dispatch; what runs, finishes. Errors: not_found; conflict, TURN_NOT_ACTIVE, TURN_PAUSED, TURN_CANCELLING.
+   *
+   * @generated from rpc forge.session.v1.SessionService.PauseTurn
+   */
+  pauseTurn: {
+    methodKind: "unary";
+    input: typeof PauseTurnRequestSchema;
+    output: typeof PauseTurnResponseSchema;
+  },
+  /**
+   * Lets a paused turn go on. Errors: not_found; conflict, TURN_NOT_ACTIVE, TURN_NOT_PAUSED.
+   *
+   * @generated from rpc forge.session.v1.SessionService.ContinueTurn
+   */
+  continueTurn: {
+    methodKind: "unary";
+    input: typeof ContinueTurnRequestSchema;
+    output: typeof ContinueTurnResponseSchema;
+  },
+  /**
+   * Answers a question that a tool asked with the tool tools.ask. Errors: not_found; conflict, INPUT_PROVIDED, with the answer's principal; validation.
+   *
+   * @generated from rpc forge.session.v1.SessionService.ProvideInput
+   */
+  provideInput: {
+    methodKind: "unary";
+    input: typeof ProvideInputRequestSchema;
+    output: typeof ProvideInputResponseSchema;
+  },
+  /**
+   * A new session with this one's history up to a seq; calls that were open there are unknown in the fork. Errors: not_found; validation; conflict.
+   *
+   * @generated from rpc forge.session.v1.SessionService.ForkSession
+   */
+  forkSession: {
+    methodKind: "unary";
+    input: typeof ForkSessionRequestSchema;
+    output: typeof ForkSessionResponseSchema;
+  },
+  /**
+   * Replaces the tool policy, from the next gate decision on. Errors: not_found; conflict, SESSION_CLOSED; validation.
+   *
+   * @generated from rpc forge.session.v1.SessionService.UpdateSessionPolicy
+   */
+  updateSessionPolicy: {
+    methodKind: "unary";
+    input: typeof UpdateSessionPolicyRequestSchema;
+    output: typeof UpdateSessionPolicyResponseSchema;
+  },
+  /**
+   * Lets the conversation up to a seq be represented by a summary. History is kept. Errors: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED; validation.
+   *
+   * @generated from rpc forge.session.v1.SessionService.CompactSession
+   */
+  compactSession: {
+    methodKind: "unary";
+    input: typeof CompactSessionRequestSchema;
+    output: typeof CompactSessionResponseSchema;
   },
   /**
    * Closes a session. Errors: not_found; conflict with TURN_ACTIVE or SESSION_CLOSED.
