@@ -34,6 +34,8 @@ describe("a model provider", () => {
     const { events, end } = await turn();
     expect(factsOf(events).filter((kind) => kind.startsWith("model.") || kind.startsWith("turn."))).toStrictEqual([
       "turn.started",
+      "turn.checkpointed",
+      "turn.checkpointed",
       "model.requested",
       "model.started",
       "model.attempt_failed",

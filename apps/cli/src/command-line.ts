@@ -10,7 +10,8 @@ import { createProgram } from "./program.ts";
 /** Runs one command; its exit code. */
 export async function runCommandLine(words: readonly string[]): Promise<number> {
   const context: Context = { terminal: processTerminal(), environment: process.env, directory: process.cwd() };
-  const isJson = words.includes("--json");
+  // Who calls `rpc` is a program.
+  const isJson = words.includes("--json") || words[0] === "rpc";
   endWithReader();
   let code: number = EXIT.OK;
   const program = createProgram(context, (exit) => {

@@ -1,14 +1,14 @@
 import { VERSION } from "@forge/host/project";
 import { Command, Option } from "commander";
+import type { Action } from "./action.ts";
 import { collect, collectLabel, oneOf, parseDuration, wholeNumber } from "./arguments/parsers.ts";
 import type { Context } from "./context.ts";
+import { addSessionCommands } from "./session/add-session-commands.ts";
 
 const RUN_STATUSES = ["RUNNING", "CANCELLING", "COMPLETED", "COMPLETED_WITH_ERRORS", "FAILED", "CANCELLED"];
 const SESSION_STATUSES = ["ACTIVE", "CLOSED"];
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 10_000;
-
-type Action = (context: Context, positional: readonly (string | undefined)[], options: never) => Promise<number>;
 
 /** The command line. Each command's module is loaded when it runs, so that help and errors cost nothing. `onExit` gets the exit code of the one that ran. */
 export function createProgram(context: Context, onExit: (code: number) => void): Command {
@@ -20,8 +20,8 @@ export function createProgram(context: Context, onExit: (code: number) => void):
     .exitOverride();
 
   /** A command with the options that all have. */
-  const command = (usage: string, description: string, action: Action): Command => {
-    const made = program.command(usage).description(description);
+  const command = (usage: string, description: string, action: Action, parent: Command = program): Command => {
+    const made = parent.command(usage).description(description);
     made
       .option("-p, --project <directory>", "the project; otherwise the nearest one above, or this directory")
       .option("--json", "for machines: JSON on standard output, errors as JSON on standard error")
@@ -103,6 +103,13 @@ export function createProgram(context: Context, onExit: (code: number) => void):
     .option("--tool <name>", "a tool of a new session; may be repeated", collect)
     .option("--system <text>", "the system prompt of a new session")
     .addOption(foreground());
+
+  command("rpc", "speak to the project's server by lines of JSON, on standard input and output", async (ctx, _, options) => {
+    const { rpcCommand } = await import("./rpc/rpc-command.ts");
+    return rpcCommand(ctx, options);
+  }).addOption(foreground());
+
+  addSessionCommands(program, command);
 
   command("up", "serve the project until Ctrl-C", async (ctx, _, options) => {
     const { upCommand } = await import("./up/up-command.ts");

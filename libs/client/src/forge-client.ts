@@ -2,6 +2,7 @@ import type { Client } from "@forge/protocol";
 import type { ArtifactService } from "@forge/protocol/artifact";
 import type { ApprovalService, EventService } from "@forge/protocol/event";
 import type { SessionService } from "@forge/protocol/session";
+import type { WorkerService } from "@forge/protocol/worker";
 import type { WorkflowService } from "@forge/protocol/workflow";
 
 /** The one interface of every client, in process or over any wire. Errors are ForgeErrors. */
@@ -13,4 +14,9 @@ export interface ForgeClient {
   readonly artifact: Client<typeof ArtifactService>;
   /** Ends open calls, and refuses new ones, with `cancelled`. */
   close(): Promise<void>;
+}
+
+/** A client that may also serve as a worker's port. */
+export interface ConnectClient extends ForgeClient {
+  readonly worker: Client<typeof WorkerService>;
 }

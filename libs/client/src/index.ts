@@ -1,6 +1,11 @@
+export type { ClientOptions, TransportName } from "./client-options.ts";
 export { commandHeader } from "./command-header.ts";
-export { type ConnectClient, type ConnectClientOptions, createConnectClient } from "./connect-client.ts";
+export { type ConnectClientOptions, createConnectClient } from "./connect-client.ts";
+export { createClient } from "./create-client.ts";
 export { type Followed, type FollowOptions, followEvents } from "./follow-events.ts";
-export type { ForgeClient } from "./forge-client.ts";
+export type { ConnectClient, ForgeClient } from "./forge-client.ts";
+export { createJsonLinesClient, type JsonLinesClientOptions } from "./json-lines/json-lines-client.ts";
+export { type Line, readLines } from "./json-lines/read-lines.ts";
+export { toLine } from "./json-lines/to-line.ts";
 export { createLocalClient, type LocalApis, type LocalCaller } from "./local-client.ts";
 export { isPassing, withRetry } from "./retry.ts";

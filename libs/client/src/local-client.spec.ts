@@ -3,7 +3,7 @@ import type { Call } from "@forge/protocol";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { SubscribeEventsResponseSchema } from "@forge/protocol/event";
-import { type CreateSessionRequest, CreateSessionRequestSchema, CreateSessionResponseSchema } from "@forge/protocol/session";
+import { type CreateSessionRequest, CreateSessionRequestSchema, CreateSessionResponseSchema, GetSessionSnapshotResponseSchema } from "@forge/protocol/session";
 import { describe, expect, it, vi } from "vitest";
 import { createLocalClient, type LocalApis } from "./local-client.ts";
 
@@ -64,6 +64,32 @@ describe("a client without a wire", () => {
       await expect(drain(client.event.subscribeEvents({}, { signal: stop.signal }))).rejects.toMatchObject({ code: ErrorCode.CANCELLED });
     },
   );
+
+  it("ends calls and streams at their deadline, which a call that is answered in time never hears of", async () => {
+    const seen: AbortSignal[] = [];
+    const client = setup({
+      session: {
+        listSessions: (_, { signal }) => {
+          seen.push(signal);
+          return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+        },
+        getSessionSnapshot: async (_, { signal }) => {
+          seen.push(signal);
+          return create(GetSessionSnapshotResponseSchema);
+        },
+      },
+      event: {
+        subscribeEvents: async function* (_, { signal }) {
+          yield create(SubscribeEventsResponseSchema);
+          if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        },
+      },
+    });
+    await client.session.getSessionSnapshot({}, { timeoutMs: 20 });
+    await expect(client.session.listSessions({}, { timeoutMs: 20 })).rejects.toMatchObject({ code: ErrorCode.DEADLINE_EXCEEDED });
+    await expect(drain(client.event.subscribeEvents({}, { timeoutMs: 20 }))).rejects.toMatchObject({ code: ErrorCode.DEADLINE_EXCEEDED });
+    expect(seen.map(({ aborted }) => aborted)).toEqual([false, true]);
+  });
 
   it("that is closed ends its open calls and takes no more", async () => {
     const listSessions: LocalApis["session"]["listSessions"] = (_, { signal }) =>

@@ -7,7 +7,8 @@ import { SessionService } from "@forge/protocol/session";
 import { WorkerService } from "@forge/protocol/worker";
 import { WorkflowService } from "@forge/protocol/workflow";
 import { clientClosed, givenUp } from "./cancelled.ts";
-import type { ConnectClient } from "./connect-client.ts";
+import { Deadline } from "./deadline.ts";
+import type { ConnectClient } from "./forge-client.ts";
 
 /** The services of a control plane in this process. */
 export interface LocalApis {
@@ -44,33 +45,44 @@ function bindLocal<S extends DescService>(service: S, api: Api<S>, caller: Local
   const bound: Record<string, unknown> = {};
   for (const method of service.methods) {
     const handler = functions[method.localName] as Unary | Streaming;
-    const admit = (init: object, options?: CallOptions): readonly [object, Call] => {
+    const admit = (init: object, options: CallOptions = {}): Admitted => {
       if (closed.aborted) throw clientClosed();
-      if (options?.signal?.aborted === true) throw givenUp();
-      const signal = options?.signal === undefined ? closed : AbortSignal.any([closed, options.signal]);
-      return [toRequest(method, init), { ...caller, signal }];
+      if (options.signal?.aborted === true) throw givenUp();
+      const request = toRequest(method, init);
+      const deadline = options.timeoutMs === undefined ? undefined : new Deadline(options.timeoutMs);
+      const signals = [closed, options.signal, deadline?.signal].filter((signal) => signal !== undefined);
+      const signal = signals.length === 1 ? closed : AbortSignal.any(signals);
+      return { request, call: { ...caller, signal }, end: () => deadline?.clear() };
     };
     bound[method.localName] = method.methodKind === "unary" ? unary(handler as Unary, admit) : streaming(handler as Streaming, admit);
   }
   return bound as Client<S>;
 }
 
-type Admit = (init: object, options?: CallOptions) => readonly [object, Call];
+interface Admitted {
+  readonly request: object;
+  readonly call: Call;
+  readonly end: () => void;
+}
+
+type Admit = (init: object, options?: CallOptions) => Admitted;
 
 function unary(handler: Unary, admit: Admit) {
   return async (init: object, options?: CallOptions): Promise<unknown> => {
-    const [request, call] = admit(init, options);
+    const { request, call, end } = admit(init, options);
     try {
       return await handler(request, call);
     } catch (error) {
       throw toForgeError(error, call.signal);
+    } finally {
+      end();
     }
   };
 }
 
 function streaming(handler: Streaming, admit: Admit) {
   return async function* (init: object, options?: CallOptions): AsyncGenerator {
-    const [request, call] = admit(init, options);
+    const { request, call, end } = admit(init, options);
     try {
       for await (const message of handler(request, call)) {
         yield message;
@@ -79,9 +91,11 @@ function streaming(handler: Streaming, admit: Admit) {
       }
     } catch (error) {
       throw toForgeError(error, call.signal);
+    } finally {
+      end();
     }
     // Services end a stream quietly when its caller is gone; the caller is told why it ended.
-    if (call.signal.aborted) throw givenUp();
+    if (call.signal.aborted) throw endOf(call.signal);
   };
 }
 
@@ -94,9 +108,14 @@ function toRequest(method: DescMethod, init: object): object {
 /** Services throw ForgeErrors; anything else is a bug, or the end of a call that was given up. */
 function toForgeError(error: unknown, signal: AbortSignal): ForgeError {
   if (error instanceof ForgeError) return error;
-  if (signal.aborted) return givenUp();
+  if (signal.aborted) return endOf(signal);
   return new ForgeError(ErrorCode.INTERNAL, `an internal error: ${error instanceof Error ? error.message : String(error)}`, {
     origin: "control-plane",
     cause: error,
   });
+}
+
+/** Why a call was ended from this side. */
+function endOf({ reason }: AbortSignal): ForgeError {
+  return reason instanceof ForgeError ? reason : givenUp();
 }

@@ -24,6 +24,7 @@ export const TRANSPORT = "TRANSPORT";
 
 /** What a call failed with, as the one error class. `stopped` says that this side gave the call up: one that was cancelled without it broke on the way. */
 export function fromStatus(error: unknown, stopped: boolean): ForgeError {
+  if (error instanceof ForgeError) return error;
   const status = ConnectError.from(error);
   const [detail] = status.findDetails(ForgeErrorSchema);
   if (detail !== undefined) return ForgeError.from(detail);

@@ -7,6 +7,7 @@ const NAME_MAX = 128;
 const RULES_MAX = 256;
 /** A month. */
 const APPROVAL_TTL_MS_MAX = 30 * 24 * 3_600_000;
+const APPROVAL_TTL_MS_DEFAULT = 24 * 3_600_000;
 
 /** What a policy says of a tool, and which of its rules said it. */
 export interface PolicyAnswer {
@@ -60,6 +61,11 @@ function isKnownDecision(decision: Decision): boolean {
 
 function ruleMatches(rule: string, name: string): boolean {
   return rule.endsWith("*") ? name.startsWith(rule.slice(0, -1)) : rule === name;
+}
+
+/** How long a person is waited for, in milliseconds. */
+export function approvalTtlMs(policy: ToolPolicy | undefined): number {
+  return policy?.approvalTtl === undefined ? APPROVAL_TTL_MS_DEFAULT : durationMs(policy.approvalTtl);
 }
 
 /** What a decision about a tool is bound to: a tool whose name, description, schema or risk changed is another tool. SHA-256, hexadecimal. */

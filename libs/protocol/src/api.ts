@@ -23,6 +23,8 @@ export type Api<S extends DescService> = {
 /** What a caller may say beside a request. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
+  /** The call's deadline, from now on, which the server is told as well: `deadline_exceeded` comes after it. At most 2,147,483,647; absent: none. */
+  readonly timeoutMs?: number;
 }
 
 /** A service's methods as a caller sees them, in process or over any wire; errors are ForgeErrors. */

@@ -2,12 +2,16 @@ import type { AddressInfo, Server as NetServer } from "node:net";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
+import { Health as HealthService } from "@forge/protocol/grpc-health";
 import { Activity } from "./activity.ts";
 import { createAuthenticator, type FindPrincipal } from "./authenticate.ts";
 import { refuseBrowser } from "./browser-guard.ts";
 import { Front, type Handle } from "./front.ts";
-import { createRoutes } from "./routes.ts";
-import type { ServedApis } from "./services.ts";
+import { Health } from "./health/health.ts";
+import { createHealthRoutes, HEALTH_PATH } from "./health/routes.ts";
+import { createReflectionRoutes, REFLECTION_SERVICES } from "./reflection/routes.ts";
+import { createRoutes, type RoutesOptions } from "./routes.ts";
+import { SERVICES, type ServedApis } from "./services.ts";
 import { StreamQuota } from "./stream-quota.ts";
 
 export interface ServerOptions {
@@ -47,14 +51,21 @@ const LOOPBACK_OF: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", 
 /** Serves Connect, gRPC and gRPC-web on one port, over HTTP/1.1 and unencrypted HTTP/2. Errors: conflict PORT_IN_USE; validation of host and port. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const activity = new Activity();
+  const routes: RoutesOptions = {
+    apis: options.apis,
+    authenticate: createAuthenticator(options.findPrincipal),
+    streams: new StreamQuota(STREAMS_PER_CALLER_MAX),
+    activity,
+    onBug: options.onBug,
+  };
+  const services = [...SERVICES.map(({ service }) => service), HealthService, ...REFLECTION_SERVICES];
+  const health = new Health(services.map(({ typeName }) => typeName));
   const adapter = connectNodeAdapter({
-    routes: createRoutes({
-      apis: options.apis,
-      authenticate: createAuthenticator(options.findPrincipal),
-      streams: new StreamQuota(STREAMS_PER_CALLER_MAX),
-      activity,
-      onBug: options.onBug,
-    }),
+    routes: (router) => {
+      createRoutes(routes)(router);
+      createHealthRoutes(health, options.onBug)(router);
+      createReflectionRoutes(services, routes)(router);
+    },
     readMaxBytes: READ_BYTES_MAX,
     // The contract's own names; and what is not in the contract, an enum's value for one, is refused instead of passed over.
     jsonOptions: { useProtoFieldName: true, ignoreUnknownFields: false },
@@ -72,7 +83,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       response.end("ok\n");
       return;
     }
-    const refusal = refuseBrowser(request.headers, guard);
+    const refusal = request.url?.startsWith(HEALTH_PATH) === true ? undefined : refuseBrowser(request.headers, guard);
     if (refusal !== undefined) {
       response.statusCode = 403;
       response.end(refusal);

@@ -15,6 +15,8 @@ export async function list(database: Database, namespace: string, filter: ListFi
   if (filter.subject !== undefined) conditions.push(sql`subject = ${filter.subject}`);
   // The index leaves out streams without labels, and is used only where the condition says so too.
   if (Object.keys(filter.labels).length > 0) conditions.push(sql`labels @> ${JSON.stringify(filter.labels)}::jsonb and labels <> '{}'`);
+  if (filter.createdFromMs !== undefined) conditions.push(sql`created_at >= to_timestamp(${filter.createdFromMs}::float8 / 1000)`);
+  if (filter.createdBeforeMs !== undefined) conditions.push(sql`created_at < to_timestamp(${filter.createdBeforeMs}::float8 / 1000)`);
   if (filter.before !== undefined) {
     conditions.push(sql`(created_at, stream_id) < (to_timestamp(${filter.before.createdAtMs}::float8 / 1000), ${filter.before.streamId}::uuid)`);
   }

@@ -15,6 +15,8 @@ export class ChatState {
   #isCaughtUp = false;
   readonly #calls = new Map<string, { readonly tool: string; readonly argumentsJson: string }>();
   readonly #approvals = new Map<string, OpenApproval>();
+  /** Questions of the model's, with their calls. */
+  readonly #questions = new Map<string, { readonly toolCallId: string }>();
   #changed = Promise.withResolvers<void>();
 
   get activeTurnId(): string | undefined {
@@ -33,6 +35,11 @@ export class ChatState {
   /** The oldest question; undefined where none is open. */
   get approval(): OpenApproval | undefined {
     return this.#approvals.values().next().value;
+  }
+
+  /** The id of the oldest question that the model asks; undefined where it asks none. */
+  get inputId(): string | undefined {
+    return this.#questions.keys().next().value;
   }
 
   isOpen(approvalId: string): boolean {
@@ -62,6 +69,7 @@ export class ChatState {
         this.#lastEnd = kind;
         this.#calls.clear();
         this.#approvals.clear();
+        this.#questions.clear();
         break;
       case "toolRequested":
         this.#calls.set(toolCallId, { tool: payload.value.tool, argumentsJson: payload.value.argumentsJson });
@@ -75,7 +83,17 @@ export class ChatState {
       case "approvalExpired":
         this.#approvals.delete(payload.value.approvalId);
         break;
+      case "turnInputRequested":
+        this.#questions.set(payload.value.inputId, { toolCallId });
+        break;
+      case "turnInputProvided":
+        this.#questions.delete(payload.value.inputId);
+        break;
+      case "toolFailed":
+        for (const [id, question] of this.#questions) if (question.toolCallId === toolCallId) this.#questions.delete(id);
+        break;
       case "toolCancelled":
+        for (const [id, question] of this.#questions) if (question.toolCallId === toolCallId) this.#questions.delete(id);
         for (const [id, approval] of this.#approvals) if (approval.toolCallId === toolCallId) this.#approvals.delete(id);
         break;
       default:

@@ -51,6 +51,16 @@ export class ChatView {
     switch (payload.case) {
       case "messageAdded":
         return payload.value.message?.role === Role.USER ? `${this.#fresh()}${style.cyan("›")} ${partsText(payload.value.message.parts)}\n` : "";
+      case "turnSteered":
+        return `${this.#fresh()}${style.cyan("›")} ${partsText(payload.value.message?.parts ?? [])}\n`;
+      case "turnInputRequested":
+        return `${this.#fresh()}${style.yellow("?")} ${safeText(payload.value.question)}\n`;
+      case "turnPaused":
+        return this.#line(style.yellow("■ paused; /continue lets it go on"));
+      case "turnContinued":
+        return this.#line(style.dim("The turn goes on."));
+      case "sessionCompacted":
+        return this.#line(style.dim("The conversation was compacted; its events stay."));
       case "turnOutputDelta":
         return this.#delta(modelCallId, payload.value);
       case "modelCompleted":

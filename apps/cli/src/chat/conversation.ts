@@ -5,6 +5,7 @@ import type { Event } from "@forge/protocol/event";
 import { Decision } from "@forge/protocol/tool";
 import type { ProjectLink } from "../server/project-link.ts";
 import { ChatState, type OpenApproval } from "./chat-state.ts";
+import type { ChatLine } from "./slash-command.ts";
 
 export interface ConversationOptions {
   readonly link: ProjectLink;
@@ -69,6 +70,53 @@ export class Conversation {
     } catch (error) {
       if (error instanceof ForgeError && error.reason === "TURN_ACTIVE") return false;
       throw error;
+    }
+  }
+
+  /** What a person says while a turn is active: the answer to the model's oldest question, else something for it to read. False where the turn has just ended. */
+  async interject(text: string): Promise<boolean> {
+    const { activeTurnId: turnId, inputId } = this.state;
+    if (turnId === undefined) return false;
+    const header = commandHeader();
+    this.#ownCommands.add(header.commandId as string);
+    const { sessionId } = this;
+    try {
+      if (inputId !== undefined) await this.#options.link.call((client) => client.session.provideInput({ header, sessionId, turnId, inputId, text }));
+      else
+        await this.#options.link.call((client) =>
+          client.session.steerTurn({ header, sessionId, turnId, input: [{ kind: { case: "text", value: { text } } }] }),
+        );
+      return true;
+    } catch (error) {
+      if (error instanceof ForgeError && error.code === ErrorCode.CONFLICT) return false;
+      throw error;
+    }
+  }
+
+  /** Does what a line that is a command says, and tells what there is to tell. Errors: conflict, where it does not fit; validation. */
+  async perform(line: Exclude<ChatLine, { readonly kind: "say" }>): Promise<string> {
+    const header = commandHeader();
+    const { sessionId } = this;
+    const { link } = this.#options;
+    const turnId = this.state.activeTurnId ?? "";
+    switch (line.kind) {
+      case "wrong":
+        return line.why;
+      case "pause":
+      case "continue":
+        if (turnId === "") return "No turn is active.";
+        if (line.kind === "pause") await link.call((client) => client.session.pauseTurn({ header, sessionId, turnId }));
+        else await link.call((client) => client.session.continueTurn({ header, sessionId, turnId }));
+        return "";
+      case "compact":
+        await link.call((client) => client.session.compactSession({ header, sessionId, summary: line.summary }));
+        return "";
+      case "fork": {
+        const fork = await link.call((client) => client.session.forkSession({ header, sessionId, throughSeq: line.seq }));
+        return `The fork: npx forge chat ${fork.sessionId}`;
+      }
+      default:
+        return line satisfies never;
     }
   }
 

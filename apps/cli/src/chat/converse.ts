@@ -1,3 +1,5 @@
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
 import type { Event } from "@forge/protocol/event";
 import type { Session } from "@forge/protocol/session";
 import { askAboutInterrupt } from "../ask-about-interrupt.ts";
@@ -11,6 +13,8 @@ import type { OpenApproval } from "./chat-state.ts";
 import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
 import { type ReadLine, readLine } from "./read-line.ts";
+import { type ChatLine, parseChatLine } from "./slash-command.ts";
+import { TurnLines } from "./turn-lines.ts";
 
 export interface ConverseOptions {
   readonly link: ProjectLink;
@@ -46,6 +50,8 @@ class Talk {
   /** Takes the line that is being typed away, to show what has come. */
   #prompt: AbortController | undefined;
   #question: AbortController | undefined;
+  /** Open while an answer is written. */
+  #lines: TurnLines | undefined;
   #interrupts = 0;
   #hasDetached = false;
 
@@ -56,7 +62,9 @@ class Talk {
     this.#view = new ChatView({ style: terminal.style, columns: terminal.columns });
     const { style } = terminal;
     terminal.print(`${style.bold("Session")} ${session.sessionId}  ${oneLine(session.agent?.model ?? "")}`);
-    terminal.print(style.dim(`Attach again: ${this.#attach}\nCtrl-C cancels a turn, Ctrl-D leaves.`));
+    terminal.print(
+      style.dim(`Attach again: ${this.#attach}\nCtrl-C cancels a turn, Ctrl-D leaves. What you type while a turn runs steers it; / lists commands.`),
+    );
     this.#conversation = new Conversation({
       link,
       sessionId: session.sessionId,
@@ -83,7 +91,10 @@ class Talk {
         continue;
       }
       hasInterrupted = false;
-      if (read.kind === "line" && read.text.trim() !== "" && !(await this.#conversation.say(read.text))) {
+      if (read.kind !== "line" || read.text.trim() === "") continue;
+      const line = parseChatLine(read.text);
+      if (line.kind !== "say") await this.#perform(line);
+      else if (!(await this.#conversation.say(line.text))) {
         this.#terminal.print(this.#terminal.style.dim("Somebody else has just started a turn; this line waits."));
         text = read.text;
       }
@@ -120,12 +131,50 @@ class Talk {
     while (state.activeTurnId !== undefined && !this.#hasDetached) {
       const approval = open();
       if (approval !== undefined) await this.#askApproval(approval);
-      else await this.#conversation.until(({ activeTurnId }) => activeTurnId === undefined || open() !== undefined);
+      else await this.#listening(() => this.#conversation.until(({ activeTurnId }) => activeTurnId === undefined || open() !== undefined));
       if (this.#question !== undefined) await this.#answered();
     }
     if (this.#question !== undefined) {
       this.#question.abort();
       await this.#answered();
+    }
+  }
+
+  /** What is typed meanwhile steers the turn, answers what the model asks, or is a command. */
+  async #listening(wait: () => Promise<void>): Promise<void> {
+    this.#listen();
+    try {
+      await wait();
+    } finally {
+      this.#lines?.close();
+      this.#lines = undefined;
+    }
+  }
+
+  #listen(): void {
+    const onLine = (typed: string): void => {
+      this.#view.startLine();
+      if (typed.trim() === "") return;
+      const line = parseChatLine(typed);
+      const work = line.kind === "say" ? this.#interject(line.text) : this.#perform(line);
+      work.catch((error: unknown) => this.#terminal.note(error instanceof Error ? error.message : String(error)));
+    };
+    this.#lines = new TurnLines(onLine, () => this.detach());
+  }
+
+  async #interject(text: string): Promise<void> {
+    if (await this.#conversation.interject(text)) return;
+    this.#write(`${this.#terminal.style.dim("The turn took this no more; say it again.")}\n`);
+  }
+
+  /** A command that does not fit now says so, and the conversation goes on. */
+  async #perform(line: Exclude<ChatLine, { readonly kind: "say" }>): Promise<void> {
+    try {
+      const told = await this.#conversation.perform(line);
+      if (told !== "") this.#write(`${this.#terminal.style.dim(told)}\n`);
+    } catch (error) {
+      if (!(error instanceof ForgeError) || (error.code !== ErrorCode.CONFLICT && error.code !== ErrorCode.VALIDATION)) throw error;
+      this.#terminal.note(error.message);
     }
   }
 
@@ -185,6 +234,9 @@ class Talk {
 
   async #ask(): Promise<void> {
     if (this.#conversation.state.activeTurnId === undefined) return this.detach();
+    const wasListening = this.#lines !== undefined;
+    this.#lines?.close();
+    this.#lines = undefined;
     this.#clearEcho();
     const question = new AbortController();
     this.#question = question;
@@ -200,6 +252,7 @@ class Talk {
     this.#question = undefined;
     question.abort();
     this.#interrupts = 1;
+    if (wasListening && this.#conversation.state.activeTurnId !== undefined && answer !== "detach") this.#listen();
     if (answer === "detach") this.detach();
     else if (answer === "cancel") await this.#conversation.cancel();
   }
@@ -218,7 +271,7 @@ class Talk {
 
   #show(event: Event, isOwn: boolean): void {
     // The person's own line stands on the screen already.
-    if (isOwn && event.kind === "message.added") return this.#view.startLine();
+    if (isOwn && (event.kind === "message.added" || event.kind === "turn.steered")) return this.#view.startLine();
     this.#write(this.#view.apply(event));
   }
 

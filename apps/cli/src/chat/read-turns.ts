@@ -36,6 +36,9 @@ export async function readTurns(
       if (event.payload.case === "toolApprovalRequired" && conversation.state.isCaughtUp) {
         terminal.print(`  waits for an answer: npx forge approve ${sessionId} ${event.payload.value.approvalId}${hint}   (or --deny)`);
       }
+      if (event.payload.case === "turnInputRequested" && conversation.state.isCaughtUp) {
+        terminal.print(`  waits for an answer: npx forge session answer ${sessionId} "..."${hint}`);
+      }
     },
   });
   const input = createInterface({ input: process.stdin, terminal: false });

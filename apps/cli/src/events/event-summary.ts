@@ -1,5 +1,5 @@
 import type { ForgeError } from "@forge/protocol/common";
-import { type Event, FinishReasonSchema, type SessionCreated } from "@forge/protocol/event";
+import { CheckpointKindSchema, type Event, FinishReasonSchema, type SessionCreated } from "@forge/protocol/event";
 import { type Part, RoleSchema, TurnOutcomeSchema } from "@forge/protocol/session";
 import { DecisionSchema } from "@forge/protocol/tool";
 import { StepTypeSchema } from "@forge/protocol/workflow";
@@ -14,6 +14,18 @@ export function eventSummary({ payload }: Event): string {
   switch (payload.case) {
     case "sessionCreated":
       return created(payload.value);
+    case "sessionCompacted":
+      return `through ${payload.value.throughSeq}: ${oneLine(payload.value.summary)}`;
+    case "sessionForked":
+      return `of ${payload.value.sourceSessionId} through ${payload.value.throughSeq}`;
+    case "turnSteered":
+      return partsText(payload.value.message?.parts ?? []);
+    case "turnInputRequested":
+      return `input ${payload.value.inputId} ${oneLine(payload.value.question)}`;
+    case "turnInputProvided":
+      return oneLine(payload.value.text);
+    case "turnCheckpointed":
+      return enumName(CheckpointKindSchema, payload.value.kind);
     case "messageAdded":
       return `${enumName(RoleSchema, payload.value.message?.role ?? 0).toLowerCase()}: ${partsText(payload.value.message?.parts ?? [])}`;
     case "turnStarted":

@@ -27,7 +27,10 @@ export function sessionLines(session: Session, style: Style, columns: number): s
     ...row("Turns", String(session.turnCount)),
     ...(turn === undefined ? [] : row("Last turn", `${enumName(TurnStatusSchema, turn.status)}${outcome}`)),
     ...(turn?.openCalls ?? []).flatMap((call) =>
-      row("", `${call.name} ${call.approvalPending ? "waits for an answer" : call.cancellationPending ? "is asked to stop" : "runs"}`),
+      row(
+        "",
+        `${call.name} ${call.approvalPending || call.inputPending ? `waits for an answer ${call.question}`.trimEnd() : call.cancellationPending ? "is asked to stop" : "runs"}`,
+      ),
     ),
     ...(turn?.error === undefined ? [] : errorLines(turn.error, style)),
   ];

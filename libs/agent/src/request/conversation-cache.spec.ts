@@ -14,17 +14,19 @@ const said = [
 ];
 
 /** A conversation of which each read is noted. */
-function conversation() {
+function conversation(compacted?: { readonly seq: bigint; readonly summary: string }) {
   const reads: [bigint, bigint][] = [];
   const context = {
     readConversation: async ({ afterSeq, throughSeq, turnId }: ReadConversationRequest) => {
       reads.push([afterSeq, throughSeq]);
-      const messages = said
+      const isCompacted = compacted !== undefined && compacted.seq > afterSeq && compacted.seq <= throughSeq;
+      const held = isCompacted ? [{ seq: compacted.seq, turnId: "", text: compacted.summary, ephemeral: false }, ...said.slice(3)] : said;
+      const messages = held
         .filter((message) => message.seq > afterSeq && message.seq <= throughSeq && (!message.ephemeral || message.turnId === turnId))
         .map(({ text, ...rest }) => create(MessageSchema, { ...rest, role: Role.USER, parts: [{ kind: { case: "text", value: { text } } }] }));
       const starts = turnId === "a" ? 2n : 11n;
       const tools = afterSeq < starts ? [create(ToolSpecSchema, { name: `tool-of-${turnId}` })] : [];
-      return create(ReadConversationResponseSchema, { messages, system: "be brief", tools, throughSeq });
+      return create(ReadConversationResponseSchema, { messages, system: "be brief", tools, throughSeq, compactedSeq: isCompacted ? compacted.seq : 0n });
     },
     getArtifact: () => Promise.reject(new Error("no artifact here")),
   } as unknown as TaskContext;
@@ -34,7 +36,7 @@ function conversation() {
 const task = (turnId: string, conversationThroughSeq: bigint) => create(ModelTaskSchema, { sessionId: "s", turnId, conversationThroughSeq });
 
 const texts = (messages: readonly { parts: readonly { kind: { case?: string; value?: unknown } }[] }[]) =>
-  messages.map((message) => (message.parts[0]?.kind.value as { text: string }).text);
+  messages.map((message) => (message.parts[0]?.kind.value as { text: string } | undefined)?.text);
 
 describe("ConversationCache", () => {
   it("reads only what was said since the last call, and keeps the turn's tools", async () => {
@@ -57,6 +59,18 @@ describe("ConversationCache", () => {
     const next = await cache.read(context, task("b", 12n));
     expect(texts(next.messages)).toEqual(["one", "two", "three"]);
     expect(next.tools.map((tool) => tool.name)).toEqual(["tool-of-b"]);
+  });
+
+  it("keeps nothing from before a compaction, and goes on from what stands for it", async () => {
+    const { reads, context } = conversation({ seq: 10n, summary: "They counted." });
+    const cache = new ConversationCache();
+    await cache.read(context, task("a", 8n));
+    const next = await cache.read(context, task("b", 12n));
+    expect(texts(next.messages)).toEqual(["They counted.", "three"]);
+    expect(next.tools.map((tool) => tool.name)).toEqual(["tool-of-b"]);
+    const later = await cache.read(context, task("b", 14n));
+    expect(reads.at(-1)).toEqual([12n, 14n]);
+    expect(texts(later.messages)).toEqual(["They counted.", "three"]);
   });
 
   it("answers the same as a fresh read, also for an earlier seq", async () => {

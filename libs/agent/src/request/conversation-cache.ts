@@ -20,16 +20,18 @@ interface Kept {
 
 /**
  * The conversations that this executor has read, artifacts inlined, so that each call reads only what was said since the last one. A model call is
- * requested only when no call is open, so a conversation up to there is final: what was read is never read again. It is a cache: losing it costs a read.
+ * requested only when no call is open, so a conversation up to there is final: what was read is never read again, unless the session was compacted since;
+ * then the answer is the whole conversation and takes the place of what was kept. It is a cache: losing it costs a read.
  */
 export class ConversationCache {
   readonly #kept = new Map<string, Kept>();
 
   async read(context: TaskContext, task: ModelTask): Promise<ReadConversationResponse> {
-    const kept = this.#usable(task);
+    const known = this.#usable(task);
     const { sessionId, turnId, conversationThroughSeq: throughSeq } = task;
-    const request = create(ReadConversationRequestSchema, { sessionId, turnId, throughSeq, afterSeq: kept?.throughSeq ?? 0n });
+    const request = create(ReadConversationRequestSchema, { sessionId, turnId, throughSeq, afterSeq: known?.throughSeq ?? 0n });
     const rest = await inlineArtifacts(await context.readConversation(request), (sha256) => context.getArtifact(sha256));
+    const kept = rest.compactedSeq > 0n ? undefined : known;
     const sameTurn = kept?.turnId === turnId;
     const earlier = (kept?.messages ?? []).filter((message) => !message.ephemeral || message.turnId === turnId);
     const messages = [...earlier, ...rest.messages];

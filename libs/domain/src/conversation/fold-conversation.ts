@@ -1,23 +1,27 @@
 import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
-import { type Event, FinishReason, type ModelCompleted, type ToolReportedLate } from "@forge/protocol/event";
+import { type Event, FinishReason, type ModelCompleted, type SessionCompacted, type ToolReportedLate } from "@forge/protocol/event";
 import { type Message, MessageSchema, PartSchema, Role, type ToolCallPart, type ToolResultPart } from "@forge/protocol/session";
-import { endedCallResult, unfinishedResult } from "./tool-results.ts";
+import { endedCallResult, forkedResult, unfinishedResult } from "./tool-results.ts";
 
 export interface ConversationOptions {
   /** The turn that asks: its ephemeral messages are in. Absent: none are. */
   readonly turnId?: string;
+  /** For a fork: calls that do not end in the range are said to be of unknown outcome, as nobody will ever tell. */
+  readonly fork?: boolean;
 }
 
 /**
  * The messages that events in order (those of one session, from any seq on) amount to, as every provider accepts them: the calls of an answer are followed
  * by one message with exactly one result for each, in the order of the calls, whatever happened in between. What does not end in the range is said to be
- * unfinished; results of calls before the range are left out, as are answers that a filter stopped and answers without content.
+ * unfinished; results of calls before the range are left out, as are answers that a filter stopped and answers without content. What a person says while a
+ * model writes follows its answer and the results of its calls. A compaction replaces all up to its seq by one message of a user's: what a summary repeats
+ * was said by people and tools, so it must not speak with the system's voice.
  * Throws on an event of a kind that this version does not know, since it might have been a part of the conversation.
  */
 export function foldConversation(events: Iterable<Event>, options: ConversationOptions = {}): Message[] {
-  const conversation = new Conversation();
+  const conversation = new Conversation(options.fork === true ? forkedResult : unfinishedResult);
   for (const event of events) {
     const payload = event.payload;
     switch (payload.case) {
@@ -28,8 +32,23 @@ export function foldConversation(events: Iterable<Event>, options: ConversationO
         conversation.say(create(MessageSchema, { ...message, seq: event.seq, turnId: event.turnId }));
         break;
       }
+      case "turnSteered": {
+        const { message } = payload.value;
+        if (message !== undefined) conversation.steer(create(MessageSchema, { ...message, seq: event.seq, turnId: event.turnId }));
+        break;
+      }
+      case "sessionCompacted":
+        conversation.compact(event, payload.value);
+        break;
+      case "modelRequested":
+        conversation.ask();
+        break;
       case "modelCompleted":
         conversation.answer(event, payload.value);
+        break;
+      case "modelFailed":
+      case "modelCancelled":
+        conversation.missAnswer();
         break;
       case "toolCompleted":
       case "toolFailed":
@@ -64,8 +83,16 @@ interface OpenAnswer {
 }
 
 class Conversation {
-  readonly #messages: Message[] = [];
+  readonly #resultOfOpen: (call: ToolCallPart) => ToolResultPart;
+  #messages: Message[] = [];
+  #summary: Message | undefined;
   #open: OpenAnswer | undefined;
+  /** What was said since the model was asked; undefined where no model writes. */
+  #meanwhile: Message[] | undefined;
+
+  constructor(resultOfOpen: (call: ToolCallPart) => ToolResultPart) {
+    this.#resultOfOpen = resultOfOpen;
+  }
 
   say(message: Message): void {
     if (this.#open === undefined) this.#messages.push(message);
@@ -76,13 +103,42 @@ class Conversation {
     }
   }
 
+  ask(): void {
+    this.#meanwhile = [];
+  }
+
+  /** What the model under way can't have read comes after its answer, so that every request begins with what the one before it was sent. */
+  steer(message: Message): void {
+    if (this.#meanwhile === undefined) this.say(message);
+    else this.#meanwhile.push(message);
+  }
+
   answer(event: Event, completed: ModelCompleted): void {
     this.#closeAnswer();
-    if (completed.finishReason === FinishReason.CONTENT_FILTER || completed.parts.length === 0) return;
+    const meanwhile = this.#meanwhile ?? [];
+    this.#meanwhile = undefined;
+    if (completed.finishReason === FinishReason.CONTENT_FILTER || completed.parts.length === 0) {
+      this.#messages.push(...meanwhile);
+      return;
+    }
     const { seq, turnId } = event;
     this.#messages.push(create(MessageSchema, { role: Role.ASSISTANT, parts: completed.parts, seq, turnId }));
     const calls = completed.parts.flatMap((part) => (part.kind.case === "toolCall" ? part.kind.value : []));
-    if (calls.length > 0) this.#open = { turnId, calls, results: new Map(), meanwhile: [], seq };
+    if (calls.length > 0) this.#open = { turnId, calls, results: new Map(), meanwhile, seq };
+    else this.#messages.push(...meanwhile);
+  }
+
+  missAnswer(): void {
+    const meanwhile = this.#meanwhile ?? [];
+    this.#meanwhile = undefined;
+    for (const message of meanwhile) this.say(message);
+  }
+
+  /** The newest summary stands alone: it was written from a conversation that began with the one before it. */
+  compact(event: Event, compacted: SessionCompacted): void {
+    this.#close();
+    this.#messages = this.#messages.filter((message) => message.seq > compacted.throughSeq);
+    this.#summary = userMessage(event, `${SUMMARY_MARK}\n\n${compacted.summary}`);
   }
 
   endCall(event: Event, resultOf: (call: ToolCallPart) => ToolResultPart): void {
@@ -98,15 +154,19 @@ class Conversation {
   reportLate(event: Event, report: ToolReportedLate): void {
     const preview = report.preview === "" ? "" : `: ${report.preview}`;
     const text = `[A late report on tool call ${event.toolCallId}, which had ended for this conversation: it ${LATE.get(report.outcome) ?? "ended"}${preview}]`;
-    const parts = [create(PartSchema, { kind: { case: "text", value: { $typeName: "forge.session.v1.TextPart", text } } })];
-    const message = create(MessageSchema, { role: Role.USER, parts, seq: event.seq, turnId: event.turnId });
-    if (this.#open === undefined) this.#messages.push(message);
+    const message = userMessage(event, text);
+    if (this.#open === undefined) this.steer(message);
     else this.#open.meanwhile.push(message);
   }
 
   messages(): Message[] {
+    this.#close();
+    return this.#summary === undefined ? this.#messages : [this.#summary, ...this.#messages];
+  }
+
+  #close(): void {
     this.#closeAnswer();
-    return this.#messages;
+    this.missAnswer();
   }
 
   #closeAnswer(): void {
@@ -114,10 +174,18 @@ class Conversation {
     if (open === undefined) return;
     this.#open = undefined;
     const parts = open.calls.map((call) =>
-      create(PartSchema, { kind: { case: "toolResult", value: open.results.get(call.toolCallId) ?? unfinishedResult(call) } }),
+      create(PartSchema, { kind: { case: "toolResult", value: open.results.get(call.toolCallId) ?? this.#resultOfOpen(call) } }),
     );
     this.#messages.push(create(MessageSchema, { role: Role.TOOL, parts, seq: open.seq, turnId: open.turnId }), ...open.meanwhile);
   }
+}
+
+/** Tells a model, and whoever reads the conversation, that the message is no person's words. */
+const SUMMARY_MARK = "[A summary of the conversation up to here, which it stands for]";
+
+function userMessage(event: Event, text: string): Message {
+  const parts = [create(PartSchema, { kind: { case: "text", value: { $typeName: "forge.session.v1.TextPart", text } } })];
+  return create(MessageSchema, { role: Role.USER, parts, seq: event.seq, turnId: event.turnId });
 }
 
 const LATE: ReadonlyMap<string, string> = new Map([

@@ -31,6 +31,11 @@ export function unfinishedResult(call: ToolCallPart): ToolResultPart {
   return errorResult(call, "The call has not finished.");
 }
 
+/** Ends a call that was open where a fork was taken: what came of it is in the source, and this conversation will not be told. */
+export function forkedResult(call: ToolCallPart): ToolResultPart {
+  return errorResult(call, "The outcome of the call is unknown, it may or may not have taken effect: the session was forked while the call was open.");
+}
+
 /** An output that lives in the artifact store is told by its beginning, and where the whole is. */
 function completedResult(call: ToolCallPart, output: Value | undefined): ToolResultPart {
   if (output === undefined) return result(call, false, "null");

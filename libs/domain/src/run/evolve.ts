@@ -57,6 +57,9 @@ export function evolve(state: RunState, event: Event): RunState {
     case "approvalExpired":
     case "sessionCreated":
     case "sessionClosed":
+    case "sessionPolicyUpdated":
+    case "sessionCompacted":
+    case "sessionForked":
     case "messageAdded":
     case "turnStarted":
     case "turnOutputDelta":
@@ -65,6 +68,12 @@ export function evolve(state: RunState, event: Event): RunState {
     case "turnCancelRequested":
     case "turnCancelled":
     case "turnAbandoned":
+    case "turnInputRequested":
+    case "turnInputProvided":
+    case "turnSteered":
+    case "turnPaused":
+    case "turnContinued":
+    case "turnCheckpointed":
     case "modelRequested":
     case "modelStarted":
     case "modelAttemptFailed":

@@ -1,9 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { FinishReason, ModelRequestedSchema, TurnCancelledSchema, TurnCompletedSchema, TurnFailedSchema } from "@forge/protocol/event";
+import { CheckpointKind, FinishReason, ModelRequestedSchema, TurnCancelledSchema, TurnCompletedSchema, TurnFailedSchema } from "@forge/protocol/event";
 import { TurnOutcome } from "@forge/protocol/session";
 import { shorten } from "../text.ts";
 import { TEXT_PREVIEW_MAX } from "./answer.ts";
 import { exceededBudget } from "./budget.ts";
+import { checkpoint } from "./checkpoint.ts";
 import type { SessionRecorder } from "./session-command.ts";
 import { type AnswerState, activeTurn, isIdle, type TurnState } from "./state.ts";
 import { DEADLINE } from "./stop-turn.ts";
@@ -26,9 +27,11 @@ export function advanceTurn(recorder: SessionRecorder): void {
     recorder.record({ turnId, payload: { case: "turnFailed", value }, sensitive: true });
     return;
   }
-  const end = outcome ?? answeredOutcome(turn.answer) ?? exceededBudget(turn, recorder.state.agent?.budget);
-  if (end === undefined) requestModel(recorder, turn);
-  else completeTurn(recorder, turn, end);
+  // What a person said meanwhile deserves an answer, however the last one ended.
+  const answered = turn.steered ? undefined : answeredOutcome(turn.answer);
+  const end = outcome ?? answered ?? exceededBudget(turn, recorder.state.agent?.budget);
+  if (end !== undefined) completeTurn(recorder, turn, end);
+  else if (!turn.paused) requestModel(recorder, turn);
 }
 
 /** How an answer ends the turn; undefined where it called tools, whose results the model has to see, or where there is none yet. */
@@ -47,6 +50,7 @@ function completeTurn(recorder: SessionRecorder, turn: TurnState, outcome: TurnO
 }
 
 function requestModel(recorder: SessionRecorder, turn: TurnState): void {
+  checkpoint(recorder, turn.turnId, CheckpointKind.BEFORE_MODEL_CALL);
   const value = create(ModelRequestedSchema, {
     model: recorder.state.agent?.model ?? "",
     conversationThroughSeq: BigInt(recorder.seq),

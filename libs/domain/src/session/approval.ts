@@ -11,6 +11,7 @@ import { SessionStatus } from "@forge/protocol/session";
 import { type CapabilityDecision, CapabilityDecisionSchema, Decision, DecisionSchema } from "@forge/protocol/tool";
 import type { Rejected } from "../decider.ts";
 import { isStorable } from "../text.ts";
+import { askPerson } from "./input.ts";
 import { conflict, invalid, notFound, sessionMissing } from "./rejections.ts";
 import type { SessionRecorder, SessionResult } from "./session-command.ts";
 import { activeTurn, type ToolCallState, type TurnState } from "./state.ts";
@@ -53,6 +54,7 @@ export function resolveApproval(recorder: SessionRecorder, request: ResolveAppro
     const reason = comment === "" ? "A person denied the call." : comment;
     recorder.record({ ...ids, payload: { case: "toolDenied", value: create(ToolDeniedSchema, { decision, reason }) }, sensitive: true });
   }
+  if (request.decision === Decision.ALLOW) askPerson(recorder, ids, call.tool, call.argumentsJson);
   return create(ResolveApprovalResponseSchema);
 }
 

@@ -16,9 +16,11 @@ export function evolveModelCall(turn: TurnState, modelCallId: string, payload: M
       return {
         ...turn,
         modelCallCount: turn.modelCallCount + 1,
+        steered: false,
         modelCall: {
           modelCallId,
           conversationThroughSeq: payload.value.conversationThroughSeq,
+          dispatched: true,
           started: false,
           failedAttempts: 0,
           lostLeases: 0,
@@ -31,6 +33,7 @@ export function evolveModelCall(turn: TurnState, modelCallId: string, payload: M
       const { error, nextAttemptAt } = payload.value;
       return changed(turn, (call) => ({
         ...call,
+        dispatched: !turn.paused,
         started: false,
         failedAttempts: call.failedAttempts + 1,
         lostLeases: call.lostLeases + (error?.code === ErrorCode.WORKER_LOST ? 1 : 0),

@@ -19,7 +19,9 @@ type ToolPayload = Extract<
       | "toolCancelled"
       | "toolSettledUnknown"
       | "approvalResolved"
-      | "approvalExpired";
+      | "approvalExpired"
+      | "turnInputRequested"
+      | "turnInputProvided";
   }
 >;
 
@@ -50,13 +52,26 @@ export function evolveToolCall(state: SessionState, event: Event, payload: ToolP
         approval: undefined,
         decision: create(CapabilityDecisionSchema, { ...call.decision, decision: Decision.DENY }),
       });
+    case "turnInputRequested":
+      return withCall(state, turn, {
+        ...call,
+        input: {
+          inputId: payload.value.inputId,
+          question: payload.value.question,
+          requestedAtMs: event.occurredAt === undefined ? 0 : timestampMs(event.occurredAt),
+          expiresAtMs: payload.value.expiresAt === undefined ? 0 : timestampMs(payload.value.expiresAt),
+        },
+      });
+    case "turnInputProvided":
+      return withCall(state, answered(turn, call, event.principal?.id ?? ""), { ...call, input: undefined });
     case "toolStarted":
       return withCall(state, turn, { ...call, started: true });
     case "toolCancelled":
-      return withoutCall(state, resolved(turn, call, Decision.DENY, "cancel"), call);
+      return withoutCall(state, answered(resolved(turn, call, Decision.DENY, "cancel"), call, "cancel"), call);
+    case "toolFailed":
+      return withoutCall(state, answered(turn, call, "expiry"), call);
     case "toolDenied":
     case "toolCompleted":
-    case "toolFailed":
     case "toolSettledUnknown":
       return withoutCall(state, turn, call);
     default:
@@ -70,7 +85,9 @@ function requested(turn: TurnState, toolCallId: string, value: Extract<ToolPaylo
   if (turn.toolCalls.some((call) => call.toolCallId === toolCallId)) {
     return {
       ...turn,
-      toolCalls: turn.toolCalls.map((call) => (call.toolCallId === toolCallId ? { ...call, started: false, lostLeases: call.lostLeases + 1 } : call)),
+      toolCalls: turn.toolCalls.map((call) =>
+        call.toolCallId === toolCallId ? { ...call, dispatched: !turn.paused, started: false, lostLeases: call.lostLeases + 1 } : call,
+      ),
     };
   }
   const call: ToolCallState = {
@@ -83,6 +100,7 @@ function requested(turn: TurnState, toolCallId: string, value: Extract<ToolPaylo
     started: false,
     lostLeases: 0,
     approval: undefined,
+    input: undefined,
   };
   return { ...turn, toolCallCount: turn.toolCallCount + 1, toolCalls: [...turn.toolCalls, call] };
 }
@@ -92,6 +110,12 @@ function resolved(turn: TurnState, call: ToolCallState, decision: Decision, deci
   if (call.approval === undefined) return turn;
   const resolution: Resolution = { approvalId: call.approval.approvalId, decision, decidedBy };
   return { ...turn, resolutions: [...turn.resolutions, resolution].slice(-RESOLUTIONS_MAX) };
+}
+
+/** Remembers how a question that was open ended, for those who answer it later. */
+function answered(turn: TurnState, call: ToolCallState, providedBy: string): TurnState {
+  if (call.input === undefined) return turn;
+  return { ...turn, inputs: [...turn.inputs, { inputId: call.input.inputId, providedBy }].slice(-RESOLUTIONS_MAX) };
 }
 
 function withCall(state: SessionState, turn: TurnState, call: ToolCallState): SessionState {
@@ -105,6 +129,6 @@ function withoutCall(state: SessionState, turn: TurnState, call: ToolCallState):
   return {
     ...state,
     turn: markDispatched({ ...turn, toolCalls }),
-    endedCalls: call.dispatched ? [...state.endedCalls, ended].slice(-ENDED_CALLS_MAX) : state.endedCalls,
+    endedCalls: call.dispatched || call.lostLeases > 0 ? [...state.endedCalls, ended].slice(-ENDED_CALLS_MAX) : state.endedCalls,
   };
 }

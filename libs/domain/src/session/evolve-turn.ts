@@ -2,15 +2,28 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ForgeError } from "@forge/protocol/common";
 import type { Event } from "@forge/protocol/event";
 import { TurnOutcome, TurnStatus } from "@forge/protocol/session";
-import { activeTurn, type SessionState, type TurnState } from "./state.ts";
+import { markDispatched } from "./dispatch.ts";
+import { activeTurn, type SessionState, SPANS_MAX, type TurnState } from "./state.ts";
 import { unknownEvent } from "./unknown-event.ts";
 
 type TurnPayload = Extract<
   Event["payload"],
-  { case: "turnStarted" | "turnCancelRequested" | "turnCompleted" | "turnFailed" | "turnCancelled" | "turnAbandoned" }
+  {
+    case:
+      | "turnStarted"
+      | "turnSteered"
+      | "turnPaused"
+      | "turnContinued"
+      | "turnCheckpointed"
+      | "turnCancelRequested"
+      | "turnCompleted"
+      | "turnFailed"
+      | "turnCancelled"
+      | "turnAbandoned";
+  }
 >;
 
-/** A turn's beginning and end. */
+/** A turn's beginning and end, and what people tell it between. */
 export function evolveTurn(state: SessionState, event: Event, payload: TurnPayload, atMs: number): SessionState {
   switch (payload.case) {
     case "turnStarted":
@@ -20,6 +33,7 @@ export function evolveTurn(state: SessionState, event: Event, payload: TurnPaylo
         turnCount: state.turnCount + 1,
         turn: {
           turnId: event.turnId,
+          startedSeq: Number(event.seq),
           startedAtMs: atMs,
           deadlineAtMs: payload.value.deadlineAt === undefined ? 0 : timestampMs(payload.value.deadlineAt),
           tools: payload.value.tools,
@@ -30,11 +44,23 @@ export function evolveTurn(state: SessionState, event: Event, payload: TurnPaylo
           toolCalls: [],
           answer: undefined,
           cancel: undefined,
+          paused: false,
+          steered: false,
           failure: undefined,
           resolutions: [],
+          inputs: [],
           end: undefined,
         },
       };
+    case "turnSteered":
+      return { ...state, turn: { ...requireTurn(state, event), steered: true } };
+    case "turnPaused":
+      return { ...state, turn: paused(requireTurn(state, event), atMs) };
+    case "turnContinued":
+      return { ...state, turn: continued(requireTurn(state, event)) };
+    case "turnCheckpointed":
+      requireTurn(state, event);
+      return state;
     case "turnCancelRequested":
       return { ...state, turn: requestCancel(requireTurn(state, event), payload.value.reason) };
     case "turnCompleted":
@@ -55,6 +81,7 @@ function ended(state: SessionState, event: Event, status: TurnStatus, outcome: T
   const turn = requireTurn(state, event);
   return {
     ...state,
+    spans: [...state.spans, { firstSeq: turn.startedSeq, lastSeq: Number(event.seq) }].slice(-SPANS_MAX),
     turn: {
       ...turn,
       tools: [],
@@ -72,7 +99,19 @@ function requireTurn(state: SessionState, event: Event) {
   return turn;
 }
 
-/** The first reason stands, however often it is asked for. */
+/** The first reason stands, however often it is asked for. What stops is not held any more. */
 function requestCancel(turn: TurnState, reason: string): TurnState {
-  return { ...turn, cancel: turn.cancel ?? { reason } };
+  return { ...turn, cancel: turn.cancel ?? { reason }, paused: false };
+}
+
+/** A next attempt at a model call that is not due yet was not dispatched, and will not be. */
+function paused(turn: TurnState, atMs: number): TurnState {
+  const { modelCall } = turn;
+  if (modelCall === undefined) return { ...turn, paused: true };
+  return { ...turn, paused: true, modelCall: { ...modelCall, dispatched: modelCall.started || modelCall.dueAtMs <= atMs } };
+}
+
+function continued(turn: TurnState): TurnState {
+  const { modelCall } = turn;
+  return markDispatched({ ...turn, paused: false, modelCall: modelCall === undefined ? undefined : { ...modelCall, dispatched: true } });
 }

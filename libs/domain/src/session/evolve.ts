@@ -28,16 +28,27 @@ export function evolveSession(state: SessionState, event: Event): SessionState {
         title: created.title,
         queue: created.queue,
         parent: created.parent,
-        createdBy: event.principal?.id ?? "",
+        policyBy: event.principal?.id ?? "",
         createdAtMs,
         updatedAtMs: createdAtMs,
       };
     }
     case "sessionClosed":
       return touched({ ...state, status: SessionStatus.CLOSED }, event);
+    case "sessionPolicyUpdated":
+      return touched({ ...state, policy: payload.value.policy, policyBy: event.principal?.id ?? "" }, event);
+    case "sessionCompacted":
+      return touched({ ...state, compaction: { seq: Number(event.seq), throughSeq: Number(payload.value.throughSeq) } }, event);
+    case "sessionForked":
+      // After its creation the session holds nothing but the messages that it began with.
+      return touched({ ...state, spans: [{ firstSeq: 2, lastSeq: Number(event.seq) }] }, event);
     case "messageAdded":
       return touched(state, event);
     case "turnStarted":
+    case "turnSteered":
+    case "turnPaused":
+    case "turnContinued":
+    case "turnCheckpointed":
     case "turnCancelRequested":
     case "turnCompleted":
     case "turnFailed":
@@ -71,6 +82,8 @@ export function evolveSession(state: SessionState, event: Event): SessionState {
     case "toolSettledUnknown":
     case "approvalResolved":
     case "approvalExpired":
+    case "turnInputRequested":
+    case "turnInputProvided":
       return touched(evolveToolCall(state, event, payload), event);
     case "toolReportedLate":
       return touched(

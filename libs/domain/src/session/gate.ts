@@ -1,12 +1,11 @@
-import { durationMs } from "@bufbuild/protobuf/wkt";
 import { ErrorCode } from "@forge/protocol/common";
 import { Decision, type ToolSpec } from "@forge/protocol/tool";
 import { utf8Length } from "../text.ts";
-import { applyPolicy } from "../tool-policy.ts";
+import { applyPolicy, approvalTtlMs } from "../tool-policy.ts";
+import { ASK_TOOL, questionOf } from "./ask-tool.ts";
 import { toolCallBudget } from "./budget.ts";
 import type { SessionState, TurnState } from "./state.ts";
 
-const APPROVAL_TTL_MS_DEFAULT = 24 * 3_600_000;
 const ARGUMENTS_BYTES_MAX = 65_536;
 /** More calls than this in one answer are a runaway model; it keeps an answer's open calls within a few megabytes. */
 const CALLS_PER_ANSWER_MAX = 256;
@@ -38,6 +37,9 @@ export function passGate(state: SessionState, turn: TurnState, tool: ToolSpec | 
   if (call.isCut) return impossible(ErrorCode.VALIDATION, "ARGUMENTS_CUT", "The answer broke off, so this call may be incomplete. Call again, with less text.");
   const wrong = argumentsError(call.argumentsJson);
   if (wrong !== undefined) return impossible(ErrorCode.VALIDATION, "INVALID_ARGUMENTS", wrong);
+  if (tool.name === ASK_TOOL.name && questionOf(call.argumentsJson) === undefined) {
+    return impossible(ErrorCode.VALIDATION, "INVALID_ARGUMENTS", "The argument question has to be a text of 1 to 4,096 characters.");
+  }
   if (call.index >= CALLS_PER_ANSWER_MAX) {
     return impossible(ErrorCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS", `One answer may call at most ${CALLS_PER_ANSWER_MAX} tools.`);
   }
@@ -47,8 +49,7 @@ export function passGate(state: SessionState, turn: TurnState, tool: ToolSpec | 
   const { decision, source } = applyPolicy(state.policy, tool);
   if (decision === Decision.ALLOW) return { kind: "granted", source };
   if (decision === Decision.DENY) return { kind: "denied", source, reason: "The session's policy denies this tool." };
-  const ttl = state.policy?.approvalTtl;
-  return { kind: "asked", source, ttlMs: ttl === undefined ? APPROVAL_TTL_MS_DEFAULT : durationMs(ttl) };
+  return { kind: "asked", source, ttlMs: approvalTtlMs(state.policy) };
 }
 
 /** Whether an event can carry the argument text. */

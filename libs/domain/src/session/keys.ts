@@ -23,6 +23,10 @@ export function advanceTimerKey(turnId: string): string {
   return `advance:${turnId}`;
 }
 
+export function inputTimerKey(inputId: string): string {
+  return `input:${inputId}`;
+}
+
 export function approvalTimerKey(approvalId: string): string {
   return `approval:${approvalId}`;
 }

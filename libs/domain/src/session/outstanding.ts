@@ -2,10 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type Task, TaskSchema } from "@forge/protocol/worker";
 import type { OutstandingTask, WorkTask } from "../task.ts";
-import { advanceTimerKey, approvalTimerKey, modelTaskKey, toolTaskKey, turnTimerKey } from "./keys.ts";
+import { advanceTimerKey, approvalTimerKey, inputTimerKey, modelTaskKey, toolTaskKey, turnTimerKey } from "./keys.ts";
 import { activeTurn, findTool, isStalled, type ModelCallState, type SessionState, type ToolCallState, type TurnState } from "./state.ts";
 
-/** All that must be done in the world for a session: its model call, its dispatched tool calls, and the timers of its turn and approvals. */
+/** All that must be done in the world for a session: its model call, its dispatched tool calls, and the timers of its turn, approvals and questions. */
 export function outstandingSession(state: SessionState): readonly OutstandingTask[] {
   const turn = activeTurn(state);
   if (turn === undefined) return [];
@@ -14,11 +14,12 @@ export function outstandingSession(state: SessionState): readonly OutstandingTas
   const isStopping = turn.cancel !== undefined;
   if (!isStopping) tasks.push({ kind: "timer", key: turnTimerKey(turn.turnId), dueAtMs: turn.deadlineAtMs });
   if (isStalled(turn)) tasks.push({ kind: "timer", key: advanceTimerKey(turn.turnId), dueAtMs: turn.startedAtMs });
-  if (turn.modelCall !== undefined) tasks.push(modelTask(state, turn, turn.modelCall));
+  if (turn.modelCall?.dispatched === true) tasks.push(modelTask(state, turn, turn.modelCall));
   for (const call of turn.toolCalls) {
     if (call.dispatched) tasks.push(toolTask(state, turn, call));
-    if (call.approval === undefined || isStopping) continue;
-    tasks.push({ kind: "timer", key: approvalTimerKey(call.approval.approvalId), dueAtMs: call.approval.expiresAtMs });
+    if (isStopping) continue;
+    if (call.approval !== undefined) tasks.push({ kind: "timer", key: approvalTimerKey(call.approval.approvalId), dueAtMs: call.approval.expiresAtMs });
+    if (call.input !== undefined) tasks.push({ kind: "timer", key: inputTimerKey(call.input.inputId), dueAtMs: call.input.expiresAtMs });
   }
   return tasks;
 }

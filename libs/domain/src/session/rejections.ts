@@ -20,6 +20,10 @@ export function sessionMissing(sessionId: string): Rejected {
   return notFound("SESSION_NOT_FOUND", `There is no session ${sessionId}. Check the id with ListSessions.`, sessionId);
 }
 
+export function sessionExists(sessionId: string): Rejected {
+  return conflict("SESSION_EXISTS", `Session ${sessionId} exists already.`, [sessionId]);
+}
+
 export function sessionClosed(sessionId: string): Rejected {
   return conflict("SESSION_CLOSED", `Session ${sessionId} is closed. Create another session.`, [sessionId]);
 }
@@ -29,7 +33,11 @@ export function turnActive(sessionId: string, turnId: string): Rejected {
 }
 
 export function turnNotActive(sessionId: string, turnId: string): Rejected {
-  return conflict("TURN_NOT_ACTIVE", `Turn ${turnId} is not the active turn of session ${sessionId}; there is nothing to stop.`, [sessionId, turnId]);
+  return conflict("TURN_NOT_ACTIVE", `Turn ${turnId} is not the active turn of session ${sessionId}; nothing was done.`, [sessionId, turnId]);
+}
+
+export function turnCancelling(sessionId: string, turnId: string): Rejected {
+  return conflict("TURN_CANCELLING", `Turn ${turnId} of session ${sessionId} was asked to stop. Wait for its end and start another one.`, [sessionId, turnId]);
 }
 
 export function taskNotOpen(key: string): Rejected {

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ForgeErrorSchema } from "@forge/protocol/common";
 import {
+  CheckpointKind,
   FinishReason,
   type ModelCompleted,
   ToolApprovalRequiredSchema,
@@ -13,7 +14,9 @@ import {
 import type { ToolCallPart } from "@forge/protocol/session";
 import { type CapabilityDecision, CapabilityDecisionSchema, Decision, type ToolSpec } from "@forge/protocol/tool";
 import { toolDigest } from "../tool-policy.ts";
+import { checkpoint } from "./checkpoint.ts";
 import { argumentsFit, passGate, type Verdict } from "./gate.ts";
+import { askPerson } from "./input.ts";
 import type { SessionRecorder } from "./session-command.ts";
 import { activeTurn, findTool, type TurnState } from "./state.ts";
 
@@ -23,6 +26,7 @@ export function requestToolCalls(recorder: SessionRecorder, completed: ModelComp
   if (completed.finishReason === FinishReason.CONTENT_FILTER) return;
   const isCut = completed.finishReason === FinishReason.LENGTH || completed.finishReason === FinishReason.ERROR;
   const calls = completed.parts.flatMap((part) => (part.kind.case === "toolCall" ? part.kind.value : []));
+  if (calls.length > 0) checkpoint(recorder, activeTurn(recorder.state)?.turnId ?? "", CheckpointKind.BEFORE_TOOL_CALLS);
   for (const [index, part] of calls.entries()) {
     const turn = activeTurn(recorder.state);
     if (turn !== undefined) requestToolCall(recorder, turn, part, index, isCut);
@@ -46,7 +50,7 @@ function requestToolCall(recorder: SessionRecorder, turn: TurnState, part: ToolC
   recorder.record({ ...ids, payload: { case: "toolRequested", value: requested }, sensitive: true });
   switch (verdict.kind) {
     case "granted":
-      return;
+      return askPerson(recorder, ids, part.tool, argumentsJson);
     case "asked": {
       const value = create(ToolApprovalRequiredSchema, { approvalId: context.newId(), expiresAt: decision.expiresAt });
       return recorder.record({ ...ids, payload: { case: "toolApprovalRequired", value } });
@@ -95,8 +99,8 @@ function bind(
     toolDigest: tool === undefined ? "" : toolDigest(context, tool),
     argumentsDigest: context.sha256(argumentsJson),
     source: verdict.source,
-    // A policy speaks for whoever created the session with it.
-    decidedBy: byPolicy ? state.createdBy : "control-plane",
+    // A policy speaks for whoever gave it to the session.
+    decidedBy: byPolicy ? state.policyBy : "control-plane",
     expiresAt: timestampFromMs(verdict.kind === "asked" ? context.nowMs + verdict.ttlMs : turn.deadlineAtMs),
   });
 }

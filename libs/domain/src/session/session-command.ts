@@ -7,19 +7,40 @@ import type {
   CancelTurnResponse,
   CloseSessionRequest,
   CloseSessionResponse,
+  CompactSessionRequest,
+  CompactSessionResponse,
+  ContinueTurnRequest,
+  ContinueTurnResponse,
   CreateSessionRequest,
   CreateSessionResponse,
+  ForkSessionResponse,
+  PauseTurnRequest,
+  PauseTurnResponse,
+  ProvideInputRequest,
+  ProvideInputResponse,
   StartTurnRequest,
   StartTurnResponse,
+  SteerTurnRequest,
+  SteerTurnResponse,
+  UpdateSessionPolicyRequest,
+  UpdateSessionPolicyResponse,
 } from "@forge/protocol/session";
 import type { Recorder } from "../recorder.ts";
 import type { TaskCommand } from "../task.ts";
+import type { ForkFrom } from "./fork-from.ts";
 import type { SessionState } from "./state.ts";
 
 /** Everything that a session may be told, discriminated by `$typeName`. */
 export type SessionCommand =
   | CreateSessionRequest
+  | ForkFrom
+  | UpdateSessionPolicyRequest
+  | CompactSessionRequest
   | StartTurnRequest
+  | SteerTurnRequest
+  | PauseTurnRequest
+  | ContinueTurnRequest
+  | ProvideInputRequest
   | CancelTurnRequest
   | AbandonTurnRequest
   | CloseSessionRequest
@@ -30,7 +51,14 @@ export type SessionCommand =
 /** The answer to a client's command, its seq still 0; undefined for the engine's own. */
 export type SessionResult =
   | CreateSessionResponse
+  | ForkSessionResponse
+  | UpdateSessionPolicyResponse
+  | CompactSessionResponse
   | StartTurnResponse
+  | SteerTurnResponse
+  | PauseTurnResponse
+  | ContinueTurnResponse
+  | ProvideInputResponse
   | CancelTurnResponse
   | AbandonTurnResponse
   | CloseSessionResponse

@@ -17,7 +17,7 @@ describe("a session's creation", () => {
     const { cases, result } = stream.must(createSession({ agent: { model: "demo/a" }, title: "Triage", labels: { team: "x" } }));
     expect(cases).toEqual(["sessionCreated"]);
     expect(result).toMatchObject({ sessionId: SESSION_ID });
-    expect(stream.state).toMatchObject({ status: SessionStatus.ACTIVE, queue: "default", title: "Triage", labels: { team: "x" }, createdBy: "cli" });
+    expect(stream.state).toMatchObject({ status: SessionStatus.ACTIVE, queue: "default", title: "Triage", labels: { team: "x" }, policyBy: "cli" });
     expect(stream.outstanding()).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { SessionClosedSchema, SessionCreatedSchema } from "@forge/protocol/event";
 import { CloseSessionResponseSchema, type CreateSessionRequest, CreateSessionResponseSchema, SessionStatus } from "@forge/protocol/session";
 import type { Rejected } from "../decider.ts";
-import { conflict, sessionClosed, sessionMissing, turnActive } from "./rejections.ts";
+import { sessionClosed, sessionExists, sessionMissing, turnActive } from "./rejections.ts";
 import type { SessionRecorder, SessionResult } from "./session-command.ts";
 import { activeTurn } from "./state.ts";
 import { validateSession } from "./validate-session.ts";
@@ -10,7 +10,7 @@ import { validateSession } from "./validate-session.ts";
 /** Creates the session. That only a run's step may set `parent` is checked where the caller is known, before the command comes here. */
 export function createSession(recorder: SessionRecorder, request: CreateSessionRequest): SessionResult | Rejected {
   const sessionId = recorder.context.streamId;
-  if (recorder.state.status !== SessionStatus.UNSPECIFIED) return conflict("SESSION_EXISTS", `Session ${sessionId} exists already.`, [sessionId]);
+  if (recorder.state.status !== SessionStatus.UNSPECIFIED) return sessionExists(sessionId);
   const wrong = validateSession(request);
   if (wrong !== undefined) return wrong;
   const { agent, policy, labels, title, parent } = request;

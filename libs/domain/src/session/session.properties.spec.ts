@@ -1,5 +1,6 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Event, EventSchema } from "@forge/protocol/event";
+import { Role, TurnOutcome, TurnStatus } from "@forge/protocol/session";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { foldConversation } from "../conversation/fold-conversation.ts";
@@ -15,13 +16,14 @@ import {
   type SessionStream,
   settled,
   started,
+  startTurn,
   textPart,
   toolResult,
 } from "../testing/session-fixture.ts";
 import { TestStream } from "../testing/test-stream.ts";
 import { conversationFaults } from "../testing/well-formed.ts";
 import { sessionDecider } from "./session-decider.ts";
-import { activeTurn } from "./state.ts";
+import { activeTurn, turnStatus } from "./state.ts";
 import { sessionView } from "./view.ts";
 
 const CALL_ENDS = new Set(["toolCompleted", "toolFailed", "toolDenied", "toolCancelled", "toolSettledUnknown"]);
@@ -147,7 +149,11 @@ describe("whatever happens to a session", () => {
       expect(new Set(keys).size).toBe(keys.length);
       for (const key of keys) expect(key).toMatch(/^[!-~]{1,200}$/);
       const turn = activeTurn(stream.state);
-      const open = [turn?.modelCall?.modelCallId, ...(turn?.toolCalls.flatMap((call) => [call.toolCallId, call.approval?.approvalId]) ?? []), turn?.turnId];
+      const open = [
+        turn?.modelCall?.modelCallId,
+        ...(turn?.toolCalls.flatMap((call) => [call.toolCallId, call.approval?.approvalId, call.input?.inputId]) ?? []),
+        turn?.turnId,
+      ];
       for (const key of keys) expect(open).toContain(key.split(":")[1]);
       expect(stream.work().every((task) => task.cancelRequested === (turn?.cancel !== undefined))).toBe(true);
       // Whoever waits, waits for something: an active turn always has a task or a timer that can move it.
@@ -185,8 +191,10 @@ describe("whatever happens to a session", () => {
           stream.execute(command);
           const before = stream.outstanding();
           const again = stream.execute(command);
-          // Asking again for a turn to stop is put on record; everything else is refused. Neither changes what is to be done.
-          if (again.rejection === undefined) expect(again.cases).toEqual(["turnCancelRequested"]);
+          // What may be said twice is put on record twice; everything else is refused. Neither changes what is to be done.
+          const [said = ""] = again.cases;
+          if (again.rejection === undefined) expect(["turnCancelRequested", "turnSteered", "sessionPolicyUpdated", "sessionCompacted"]).toContain(said);
+          expect(again.cases.length).toBeLessThan(2);
           expect(stream.outstanding()).toEqual(before);
         }
       }),
@@ -197,6 +205,77 @@ describe("whatever happens to a session", () => {
     property(({ events }) => {
       for (let to = 0; to <= events.length; to += 1) expect(conversationFaults(foldConversation(events.slice(0, to)))).toEqual([]);
     }, 60);
+  });
+
+  it("a call reads what was said since the call before it, and that is what a whole read gives", () => {
+    property(({ events }) => {
+      const upTo = (seq: bigint) => events.filter((event) => event.seq <= seq);
+      let before: Event | undefined;
+      for (const event of events) {
+        if (event.payload.case !== "modelRequested") continue;
+        const through = event.payload.value.conversationThroughSeq;
+        const whole = foldConversation(upTo(through), { turnId: event.turnId });
+        expect(whole.some(({ role }) => role === Role.USER)).toBe(true);
+        const from = before?.payload.case === "modelRequested" ? before.payload.value.conversationThroughSeq : 0n;
+        const since = upTo(through).filter(({ seq }) => seq > from);
+        // A compaction makes the reader begin anew.
+        if (before !== undefined && !since.some(({ payload }) => payload.case === "sessionCompacted")) {
+          expect([...foldConversation(upTo(from)), ...foldConversation(since)]).toEqual(whole);
+        }
+        before = event;
+      }
+    }, 100);
+  });
+
+  it("a turn that is paused is given nothing more to do, and is called paused once nothing runs", () => {
+    const dispatched = (stream: SessionStream) => new Set(stream.work().map(({ key }) => key));
+    fc.assert(
+      fc.property(sessionInit, happenings, (init, story) => {
+        let before: ReadonlySet<string> = new Set();
+        let wasPaused = false;
+        play(init, story, (stream) => {
+          const now = dispatched(stream);
+          const turn = activeTurn(stream.state);
+          if (wasPaused && turn?.paused === true) expect([...now].filter((key) => !before.has(key))).toEqual([]);
+          if (turn?.paused === true) expect(turnStatus(turn) === TurnStatus.PAUSED).toBe(now.size === 0);
+          wasPaused = turn?.paused === true;
+          before = now;
+        });
+      }),
+    );
+  });
+
+  it("what a person says while the turn goes on is read by a model call before the turn completes as done", () => {
+    property(({ events }) => {
+      let unread = false;
+      const completedUnread: bigint[] = [];
+      for (const { payload, seq } of events) {
+        if (payload.case === "turnSteered") unread = true;
+        else if (payload.case === "modelRequested") unread = false;
+        else if (payload.case === "turnCompleted" && payload.value.outcome === TurnOutcome.TASK_COMPLETED && unread) completedUnread.push(seq);
+        else if (TURN_ENDS.has(String(payload.case))) unread = false;
+      }
+      expect(completedUnread).toEqual([]);
+    });
+  });
+
+  it("a fork at every seq begins with a conversation that providers accept, and works like any session", () => {
+    property(({ events, state }) => {
+      for (let to = 1; to <= events.length; to += 1) {
+        const messages = foldConversation(events.slice(0, to), { fork: true });
+        expect(conversationFaults(messages)).toEqual([]);
+        if (to % 7 !== 0) continue;
+        const fork: SessionStream = new TestStream(sessionDecider, { streamId: "00000000-0000-8000-8000-0000000000f0", tools: served });
+        const { agent, policy, queue, title, labels } = state;
+        fork.must({ $typeName: "session.fork_from", sourceSessionId: SESSION_ID, throughSeq: to, agent, policy, queue, title, labels, messages });
+        const copied = foldConversation(fork.events);
+        expect(copied.map(({ role, parts }) => ({ role, parts }))).toEqual(messages.map(({ role, parts }) => ({ role, parts })));
+        fork.must(startTurn());
+        cooperate(fork);
+        expect(activeTurn(fork.state)).toBeUndefined();
+        expect(conversationFaults(foldConversation(fork.events))).toEqual([]);
+      }
+    }, 40);
   });
 
   it("every prefix of its history can be driven to an end, by workers and without any", () => {

@@ -1,9 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { MessageAddedSchema, TurnStartedSchema } from "@forge/protocol/event";
+import { CheckpointKind, MessageAddedSchema, TurnStartedSchema } from "@forge/protocol/event";
 import { MessageSchema, Role, SessionStatus, type StartTurnRequest, StartTurnResponseSchema } from "@forge/protocol/session";
 import type { ToolSpec } from "@forge/protocol/tool";
 import type { Rejected } from "../decider.ts";
+import { ASK_TOOL } from "./ask-tool.ts";
+import { checkpoint } from "./checkpoint.ts";
 import { sessionClosed, sessionMissing, turnActive } from "./rejections.ts";
 import type { SessionRecorder, SessionResult } from "./session-command.ts";
 import { activeTurn } from "./state.ts";
@@ -27,10 +29,11 @@ export function startTurn(recorder: SessionRecorder, request: StartTurnRequest):
   recorder.record({ turnId, payload: { case: "turnStarted", value: create(TurnStartedSchema, { tools, deadlineAt }) } });
   const message = create(MessageSchema, { role: Role.USER, parts: request.input, turnId });
   recorder.record({ turnId, payload: { case: "messageAdded", value: create(MessageAddedSchema, { message }) }, sensitive: true });
+  checkpoint(recorder, turnId, CheckpointKind.AFTER_USER_INPUT);
   return create(StartTurnResponseSchema, { turnId });
 }
 
-/** The agent's tools that somebody serves, in the agent's order. A call of one that nobody serves will fail and say so. */
+/** The agent's tools that somebody serves, in the agent's order; the control plane itself is one who does. A call of one that nobody serves will fail and say so. */
 function catalogue(names: readonly string[], served: readonly ToolSpec[]): ToolSpec[] {
-  return names.flatMap((name) => served.find((tool) => tool.name === name) ?? []);
+  return names.flatMap((name) => (name === ASK_TOOL.name ? ASK_TOOL : (served.find((tool) => tool.name === name) ?? [])));
 }

@@ -17,8 +17,8 @@ export interface SessionState {
   readonly title: string;
   readonly queue: string;
   readonly parent: ParentStep | undefined;
-  /** The principal that created the session and so granted its policy. */
-  readonly createdBy: string;
+  /** The principal that gave the session its policy: when it created it, or later. */
+  readonly policyBy: string;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly turnCount: number;
@@ -27,16 +27,31 @@ export interface SessionState {
   readonly turn: TurnState | undefined;
   /** Tool calls that were dispatched and have ended, newest last, so that a late answer finds its call. At most ENDED_CALLS_MAX. */
   readonly endedCalls: readonly EndedCall[];
+  /** The newest compaction: its event's seq, and up to where its summary reaches. */
+  readonly compaction: { readonly seq: number; readonly throughSeq: number } | undefined;
+  /** What a compaction takes whole or not at all: turns that ended, and the messages that a fork began with; newest last. At most SPANS_MAX. */
+  readonly spans: readonly Span[];
 }
+
+/** Who compacts keeps the newest turns; further back than this lies nothing that is worth keeping beside a summary. */
+export const SPANS_MAX = 64;
 
 /** A late answer comes within minutes or never; more calls than this do not end meanwhile. */
 export const ENDED_CALLS_MAX = 64;
 
-/** Second answers to an approval come within the turn; the newest are enough to tell who was first. */
+/** Second answers to an approval or a question come within the turn; the newest are enough to tell who was first. */
 export const RESOLUTIONS_MAX = 64;
+
+/** Events that belong together, both ends inclusive. */
+export interface Span {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+}
 
 export interface TurnState {
   readonly turnId: string;
+  /** The seq of its first event. */
+  readonly startedSeq: number;
   readonly startedAtMs: number;
   readonly deadlineAtMs: number;
   /** The catalogue, frozen for the turn; empty once it has ended. */
@@ -51,16 +66,24 @@ export interface TurnState {
   readonly answer: AnswerState | undefined;
   /** Set once the turn was asked to stop. */
   readonly cancel: { readonly reason: string } | undefined;
+  /** Nothing is dispatched while it is set. */
+  readonly paused: boolean;
+  /** A person said something that no model call has read. */
+  readonly steered: boolean;
   /** Set when a model call failed for good. */
   readonly failure: ForgeError | undefined;
   /** Approvals of this turn that were answered, newest last. At most RESOLUTIONS_MAX. */
   readonly resolutions: readonly Resolution[];
+  /** Questions of this turn that were settled, newest last. At most RESOLUTIONS_MAX. */
+  readonly inputs: readonly SettledInput[];
   readonly end: TurnEnd | undefined;
 }
 
 export interface ModelCallState {
   readonly modelCallId: string;
   readonly conversationThroughSeq: bigint;
+  /** In the task table; false only for a next attempt that a pause holds back. */
+  readonly dispatched: boolean;
   readonly started: boolean;
   readonly failedAttempts: number;
   /** Of the failed attempts, those whose worker was lost. */
@@ -80,10 +103,19 @@ export interface ToolCallState {
   readonly started: boolean;
   readonly lostLeases: number;
   readonly approval: ApprovalState | undefined;
+  /** Set while a person is asked for the call's output. */
+  readonly input: InputState | undefined;
 }
 
 export interface ApprovalState {
   readonly approvalId: string;
+  readonly requestedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+export interface InputState {
+  readonly inputId: string;
+  readonly question: string;
   readonly requestedAtMs: number;
   readonly expiresAtMs: number;
 }
@@ -101,6 +133,12 @@ export interface Resolution {
   readonly approvalId: string;
   readonly decision: Decision;
   readonly decidedBy: string;
+}
+
+export interface SettledInput {
+  readonly inputId: string;
+  /** Who answered; "expiry" or "cancel" where nobody did. */
+  readonly providedBy: string;
 }
 
 export interface EndedCall {
@@ -126,19 +164,26 @@ export function initialSessionState(): SessionState {
     title: "",
     queue: "",
     parent: undefined,
-    createdBy: "",
+    policyBy: "",
     createdAtMs: 0,
     updatedAtMs: 0,
     turnCount: 0,
     usage: undefined,
     turn: undefined,
     endedCalls: [],
+    compaction: undefined,
+    spans: [],
   };
 }
 
 /** The turn that has not ended, if there is one. */
 export function activeTurn(state: SessionState): TurnState | undefined {
   return state.turn !== undefined && state.turn.end === undefined ? state.turn : undefined;
+}
+
+/** Whether work of the turn is in the task table. */
+export function isWorking(turn: TurnState): boolean {
+  return turn.modelCall?.dispatched === true || turn.toolCalls.some((call) => call.dispatched);
 }
 
 /** Whether nothing of the turn is under way or waited for. */
@@ -151,15 +196,22 @@ export function isIdle(turn: TurnState): boolean {
  * with other rules wrote, may.
  */
 export function isStalled(turn: TurnState): boolean {
-  const isStopping = turn.cancel !== undefined;
-  return turn.modelCall === undefined && turn.toolCalls.every((call) => !call.dispatched && (isStopping || call.approval === undefined));
+  if (isWorking(turn)) return false;
+  if (turn.cancel !== undefined) return true;
+  return !turn.paused && turn.toolCalls.every((call) => call.approval === undefined && call.input === undefined);
 }
 
-/** A turn with an open approval waits, even while other calls of the same answer run: a person is needed before it can end. */
+/**
+ * A paused turn is called so once nothing runs, whatever else it waits for. A turn with an open approval waits, even while other calls of the same answer run:
+ * a person is needed before they can all. A question is waited for once nothing else runs.
+ */
 export function turnStatus(turn: TurnState): TurnStatus {
   if (turn.end !== undefined) return turn.end.status;
   if (turn.cancel !== undefined) return TurnStatus.CANCELLING;
-  return turn.toolCalls.some((call) => call.approval !== undefined) ? TurnStatus.WAITING_APPROVAL : TurnStatus.RUNNING;
+  const working = isWorking(turn);
+  if (turn.paused && !working) return TurnStatus.PAUSED;
+  if (turn.toolCalls.some((call) => call.approval !== undefined)) return TurnStatus.WAITING_APPROVAL;
+  return !working && turn.toolCalls.some((call) => call.input !== undefined) ? TurnStatus.WAITING_INPUT : TurnStatus.RUNNING;
 }
 
 /** The tool as the turn's model sees it; undefined where the agent may not use it or nobody served it when the turn began. */

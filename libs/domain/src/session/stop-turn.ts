@@ -1,6 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { ErrorCode, ForgeErrorSchema } from "@forge/protocol/common";
-import { ModelFailedSchema, ToolCancelledSchema, ToolSettledUnknownSchema, TurnAbandonedSchema, TurnCancelRequestedSchema } from "@forge/protocol/event";
+import {
+  ModelCancelledSchema,
+  ModelFailedSchema,
+  ToolCancelledSchema,
+  ToolSettledUnknownSchema,
+  TurnAbandonedSchema,
+  TurnCancelRequestedSchema,
+} from "@forge/protocol/event";
 import { type AbandonTurnRequest, AbandonTurnResponseSchema, type CancelTurnRequest, CancelTurnResponseSchema, SessionStatus } from "@forge/protocol/session";
 import type { Rejected } from "../decider.ts";
 import { isStorable } from "../text.ts";
@@ -38,10 +45,14 @@ function requestStop(recorder: SessionRecorder, turn: TurnState, reason: string)
 
 /** Ends the calls that were not dispatched: they are known never to have begun. */
 export function cancelUndispatched(recorder: SessionRecorder, turn: TurnState, reason: string): void {
+  const { turnId, modelCall } = turn;
+  if (modelCall?.dispatched === false) {
+    recorder.record({ turnId, modelCallId: modelCall.modelCallId, payload: { case: "modelCancelled", value: create(ModelCancelledSchema) } });
+  }
   for (const call of turn.toolCalls) {
     if (call.dispatched) continue;
     recorder.record({
-      turnId: turn.turnId,
+      turnId,
       toolCallId: call.toolCallId,
       payload: { case: "toolCancelled", value: create(ToolCancelledSchema, { reason }) },
     });
@@ -65,7 +76,7 @@ export function abandonTurn(recorder: SessionRecorder, request: AbandonTurnReque
     const value = create(ToolSettledUnknownSchema, { reason: "The turn was abandoned while the call was under way." });
     recorder.record({ turnId, toolCallId: call.toolCallId, payload: { case: "toolSettledUnknown", value } });
   }
-  if (modelCall !== undefined) {
+  if (modelCall?.dispatched === true) {
     const error = create(ForgeErrorSchema, {
       code: ErrorCode.CANCELLED,
       reason: "TURN_ABANDONED",

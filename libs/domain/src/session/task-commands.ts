@@ -4,7 +4,8 @@ import type { Rejected } from "../decider.ts";
 import type { TaskCommand, TaskReportedLate, TimerFired } from "../task.ts";
 import { shorten } from "../text.ts";
 import { expireApproval } from "./approval.ts";
-import { advanceTimerKey, approvalTimerKey, modelTaskKey, toolCallIdOfKey, toolTaskKey, turnTimerKey } from "./keys.ts";
+import { expireInput } from "./input.ts";
+import { advanceTimerKey, approvalTimerKey, inputTimerKey, modelTaskKey, toolCallIdOfKey, toolTaskKey, turnTimerKey } from "./keys.ts";
 import { conflict, notFound, taskNotOpen } from "./rejections.ts";
 import type { SessionRecorder } from "./session-command.ts";
 import { loseModelCall, settleModelCall, startModelCall } from "./settle-model-call.ts";
@@ -64,6 +65,11 @@ function fireTimer(recorder: SessionRecorder, command: TimerFired): Rejected | u
   for (const call of turn.toolCalls) {
     if (call.approval === undefined || approvalTimerKey(call.approval.approvalId) !== command.key) continue;
     expireApproval(recorder, turn, call, call.approval.approvalId);
+    return undefined;
+  }
+  const asked = turn.toolCalls.find((call) => call.input !== undefined && inputTimerKey(call.input.inputId) === command.key);
+  if (asked !== undefined) {
+    expireInput(recorder, turn, asked);
     return undefined;
   }
   return taskNotOpen(command.key);

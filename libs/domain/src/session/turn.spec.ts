@@ -26,7 +26,7 @@ describe("a turn's start", () => {
     expect(cases).toEqual(["turnStarted", "messageAdded", "modelRequested"]);
     expect(result).toMatchObject({ turnId: turnIdOf(stream) });
     expect(new Set(events.map((event) => event.turnId))).toEqual(new Set([turnIdOf(stream)]));
-    expect(events[2]?.payload.value).toMatchObject({ model: "demo/triage", conversationThroughSeq: 3n, callIndex: 1 });
+    expect(events[2]?.payload.value).toMatchObject({ model: "demo/triage", conversationThroughSeq: 5n, callIndex: 1 });
   });
 
   it("dispatches the model call, and a timer for its deadline", () => {
@@ -36,7 +36,7 @@ describe("a turn's start", () => {
     expect(task.key).toBe(`model:${stream.state.turn?.modelCall?.modelCallId}:0`);
     expect(task.task).toMatchObject({
       needsStart: true,
-      kind: { value: { sessionId: SESSION_ID, temperature: 0.5, conversationThroughSeq: 3n, failedAttempts: 0 } },
+      kind: { value: { sessionId: SESSION_ID, temperature: 0.5, conversationThroughSeq: 5n, failedAttempts: 0 } },
     });
     expect(stream.outstanding()[0]).toEqual({ kind: "timer", key: `turn:${turnIdOf(stream)}`, dueAtMs: stream.nowMs + 90_000 });
   });
@@ -45,7 +45,7 @@ describe("a turn's start", () => {
     const stream = newSession();
     stream.skipDeltas(40);
     stream.must(startTurn());
-    expect(stream.state.turn?.modelCall?.conversationThroughSeq).toBe(43n);
+    expect(stream.state.turn?.modelCall?.conversationThroughSeq).toBe(45n);
   });
 
   it("freezes the agent's tools that somebody serves, in the agent's order", () => {
@@ -116,7 +116,7 @@ describe("a turn's end", () => {
     answerWith(stream, [callPart(READ.name)]);
     const { events, cases } = runTool(stream, READ.name);
     expect(cases).toEqual(["toolCompleted", "modelRequested"]);
-    expect(events[1]?.payload.value).toMatchObject({ callIndex: 2, conversationThroughSeq: events[0]?.seq });
+    expect(events[1]?.payload.value).toMatchObject({ callIndex: 2, conversationThroughSeq: (events[1]?.seq ?? 0n) - 1n });
   });
 });
 

@@ -59,12 +59,13 @@ function validateBudget(budget: Budget): Rejected | undefined {
   return undefined;
 }
 
-function validatePolicy(policy: ToolPolicy): Rejected | undefined {
+/** The first thing wrong with a policy, with its field; undefined where all is well. */
+export function validatePolicy(policy: ToolPolicy): Rejected | undefined {
   const problem = policyProblem(policy);
   return problem === undefined ? undefined : invalid(problem.field, problem.message);
 }
 
-function validateLabels(labels: Readonly<Record<string, string>>): Rejected | undefined {
+export function validateLabels(labels: Readonly<Record<string, string>>): Rejected | undefined {
   const entries = Object.entries(labels);
   if (entries.length > LABELS_MAX) return invalid("labels", `At most ${LABELS_MAX} labels.`);
   for (const [key, value] of entries) {
@@ -80,7 +81,7 @@ function validateQueue(queue: string): Rejected | undefined {
   return invalid("queue", `A queue's name has at most ${NAME_MAX} visible ASCII characters.`);
 }
 
-function validateTitle(title: string): Rejected | undefined {
+export function validateTitle(title: string): Rejected | undefined {
   return title.length <= TITLE_MAX && isStorable(title) ? undefined : invalid("title", `A title has at most ${TITLE_MAX} characters without NUL.`);
 }
 

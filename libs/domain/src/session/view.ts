@@ -33,6 +33,7 @@ function turnView(turn: TurnState, model: string): Turn {
     openCalls: openCalls(turn, model),
     usage: turn.usage,
     error: turn.end?.error,
+    paused: turn.end === undefined && turn.paused,
   });
 }
 
@@ -45,6 +46,9 @@ function openCalls(turn: TurnState, model: string): OpenCall[] {
       started: call.started,
       cancellationPending,
       approvalPending: call.approval !== undefined,
+      inputPending: call.input !== undefined,
+      inputId: call.input?.inputId,
+      question: call.input?.question,
     }),
   );
   if (turn.modelCall === undefined) return calls;

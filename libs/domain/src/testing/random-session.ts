@@ -11,9 +11,14 @@ import {
   cancelled,
   cancelTurn,
   closeSession,
+  compactSession,
+  continueTurn,
   failure,
   fired,
   lost,
+  pauseTurn,
+  pendingInputs,
+  provideInput,
   reportedLate,
   resolve,
   type SessionInit,
@@ -21,9 +26,11 @@ import {
   settled,
   started,
   startTurn,
+  steerTurn,
   TOOLS,
   textPart,
   toolResult,
+  updatePolicy,
 } from "./session-fixture.ts";
 
 /** What may happen to a session next. Numbers choose among what there is at that moment, modulo its count. */
@@ -40,7 +47,10 @@ export type Happening =
     }
   | { readonly kind: "fire"; readonly pick: number }
   | { readonly kind: "resolve"; readonly pick: number; readonly allow: boolean }
-  | { readonly kind: "cancel" | "abandon" | "close" | "stale" }
+  | { readonly kind: "cancel" | "abandon" | "close" | "stale" | "pause" | "continue" }
+  | { readonly kind: "steer" | "input"; readonly pick: number; readonly text: string }
+  | { readonly kind: "policy"; readonly decision: Decision }
+  | { readonly kind: "compact"; readonly pick: number }
   | { readonly kind: "deltas"; readonly count: number };
 
 /** Any UTF-16 text: control characters and halves of surrogate pairs included. */
@@ -49,16 +59,15 @@ const hostileText = fc.oneof(
   fc.array(fc.nat(0xffff), { maxLength: 12 }).map((units) => String.fromCharCode(...units)),
 );
 
+const saidText = fc.oneof({ weight: 5, arbitrary: fc.constant("Go on.") }, { weight: 1, arbitrary: hostileText });
+
 const pick = fc.nat(1_000);
 
 /** Mostly what moves a turn on, so that stories get far; among it everything that goes wrong. */
 const happening: fc.Arbitrary<Happening> = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({
-      kind: fc.constant("startTurn" as const),
-      text: fc.oneof({ weight: 5, arbitrary: fc.constant("Go on.") }, { weight: 1, arbitrary: hostileText }),
-    }),
+    arbitrary: fc.record({ kind: fc.constant("startTurn" as const), text: saidText }),
   },
   { weight: 12, arbitrary: fc.record({ kind: fc.constant("begin" as const), pick }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("lose" as const, "stop" as const, "late" as const), pick }) },
@@ -69,10 +78,13 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
       kind: fc.constant("finish" as const),
       pick,
       text: hostileText,
-      calls: fc.array(fc.record({ tool: fc.nat(5), args: fc.oneof({ weight: 8, arbitrary: fc.constant("{}") }, { weight: 1, arbitrary: hostileText }) }), {
-        minLength: 1,
-        maxLength: 4,
-      }),
+      calls: fc.array(
+        fc.record({ tool: fc.nat(6), args: fc.oneof({ weight: 8, arbitrary: fc.constant('{"question":"Which?"}') }, { weight: 1, arbitrary: hostileText }) }),
+        {
+          minLength: 1,
+          maxLength: 4,
+        },
+      ),
       reason: fc.constantFrom(1, 1, 1, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 4, 5, 6, 99),
     }),
   },
@@ -84,6 +96,10 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
       kind: fc.constantFrom("cancel" as const, "cancel" as const, "abandon" as const, "close" as const, "stale" as const, "stale" as const),
     }),
   },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom("steer" as const, "input" as const, "input" as const), pick, text: saidText }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom("pause" as const, "continue" as const, "continue" as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("policy" as const), decision: fc.constantFrom(Decision.ALLOW, Decision.ASK, Decision.DENY) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("compact" as const), pick }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("deltas" as const), count: fc.nat(5) }) },
 );
 
@@ -100,7 +116,7 @@ export const sessionInit: fc.Arbitrary<SessionInit> = fc.record(
     ),
     parent: fc.constant({ runId: "00000000-0000-8000-8000-000000000123", stepId: "s" }),
     agent: fc.constantFrom<NonNullable<SessionInit["agent"]>[]>(
-      { model: "demo/a", tools: TOOLS.map(({ name }) => name) },
+      { model: "demo/a", tools: [...TOOLS.map(({ name }) => name), "tools.ask"] },
       { model: "demo/a", tools: [...TOOLS.map(({ name }) => name), "tools.nobody"], budget: { modelCalls: 3, toolCalls: 4, tokens: 100n } },
     ),
   },
@@ -109,7 +125,7 @@ export const sessionInit: fc.Arbitrary<SessionInit> = fc.record(
 
 /** Tools that are served: one of each sort, and one more that the agents may not use. */
 export const served = [...TOOLS, create(ToolSpecSchema, { name: "tools.other", risk: RiskLevel.READ })];
-const CALLED = [...served.map(({ name }) => name), "tools.nobody"];
+const CALLED = [...served.map(({ name }) => name), "tools.nobody", "tools.ask"];
 
 /** The command that a happening amounts to now; undefined where there is nothing that it could happen to. */
 export function commandOf(stream: SessionStream, what: Happening, seen: readonly string[]): SessionCommand | undefined {
@@ -154,6 +170,20 @@ export function commandOf(stream: SessionStream, what: Happening, seen: readonly
       const gone = seen.findLast((key) => !open.has(key));
       return gone === undefined ? undefined : settled({ key: gone }, toolResult());
     }
+    case "pause":
+      return pauseTurn(turnId);
+    case "continue":
+      return continueTurn(turnId);
+    case "steer":
+      return steerTurn(turnId, what.text);
+    case "input": {
+      const ids = [...pendingInputs(stream), ...(stream.state.turn?.inputs ?? []).map(({ inputId }) => inputId)];
+      return provideInput(turnId, ids[what.pick % Math.max(1, ids.length)] ?? "none", what.text);
+    }
+    case "policy":
+      return updatePolicy({ defaultDecision: what.decision });
+    case "compact":
+      return compactSession("They spoke.", what.pick % 3 === 0 ? 0 : what.pick % (stream.seq + 2));
     case "deltas":
       return undefined;
     default:

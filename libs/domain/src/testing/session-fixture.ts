@@ -5,10 +5,16 @@ import {
   AbandonTurnRequestSchema,
   CancelTurnRequestSchema,
   CloseSessionRequestSchema,
+  CompactSessionRequestSchema,
+  ContinueTurnRequestSchema,
   CreateSessionRequestSchema,
   type Part,
   PartSchema,
+  PauseTurnRequestSchema,
+  ProvideInputRequestSchema,
   StartTurnRequestSchema,
+  SteerTurnRequestSchema,
+  UpdateSessionPolicyRequestSchema,
 } from "@forge/protocol/session";
 import { Decision, RiskLevel, type ToolSpec, ToolSpecSchema } from "@forge/protocol/tool";
 import { ModelResultSchema, TaskCancelledSchema, TaskFailureSchema, ToolResultSchema } from "@forge/protocol/worker";
@@ -45,6 +51,16 @@ export function startTurn(text = "Hello."): SessionCommand {
 export const cancelTurn = (turnId: string): SessionCommand => create(CancelTurnRequestSchema, { sessionId: SESSION_ID, turnId });
 export const abandonTurn = (turnId: string): SessionCommand => create(AbandonTurnRequestSchema, { sessionId: SESSION_ID, turnId, reason: "The host is gone." });
 export const closeSession = (): SessionCommand => create(CloseSessionRequestSchema, { sessionId: SESSION_ID });
+
+export const steerTurn = (turnId: string, text = "Be quick."): SessionCommand =>
+  create(SteerTurnRequestSchema, { sessionId: SESSION_ID, turnId, input: [textPart(text)] });
+export const pauseTurn = (turnId: string): SessionCommand => create(PauseTurnRequestSchema, { sessionId: SESSION_ID, turnId });
+export const continueTurn = (turnId: string): SessionCommand => create(ContinueTurnRequestSchema, { sessionId: SESSION_ID, turnId });
+export const provideInput = (turnId: string, inputId: string, text = "Yes."): SessionCommand =>
+  create(ProvideInputRequestSchema, { sessionId: SESSION_ID, turnId, inputId, text });
+export const updatePolicy = (policy?: SessionInit["policy"]): SessionCommand => create(UpdateSessionPolicyRequestSchema, { sessionId: SESSION_ID, policy });
+export const compactSession = (summary = "They spoke.", throughSeq = 0): SessionCommand =>
+  create(CompactSessionRequestSchema, { sessionId: SESSION_ID, summary, throughSeq: BigInt(throughSeq) });
 
 export function resolve(approvalId: string, decision: Decision, comment = ""): SessionCommand {
   return create(ResolveApprovalRequestSchema, { approvalId, decision, comment });
@@ -145,5 +161,12 @@ export function runTool(stream: SessionStream, name: string, json?: string) {
 export function pendingApprovals(stream: SessionStream): string[] {
   return (stream.state.turn?.toolCalls ?? []).flatMap((call) => call.approval?.approvalId ?? []);
 }
+
+export function pendingInputs(stream: SessionStream): string[] {
+  return (stream.state.turn?.toolCalls ?? []).flatMap((call) => call.input?.inputId ?? []);
+}
+
+/** A call of tools.ask. */
+export const askPart = (question = "Which one?"): Part => callPart("tools.ask", JSON.stringify({ question }));
 
 export const ALLOW_ALL = { rules: [{ tool: "*", decision: Decision.ALLOW }] };

@@ -7,7 +7,7 @@ import { stampDraft } from "../recorder.ts";
 import type { OutstandingTask, WorkTask } from "../task.ts";
 import { TEST_START_MS, testContext } from "./context.ts";
 
-/** What one command did. */
+/** What one command did; without checkpoints, which only mark where a turn stands. The stream's own events hold them. */
 export interface Effect<Result> {
   readonly events: readonly Event[];
   /** Payload cases of the events, in order. */
@@ -74,7 +74,8 @@ export class TestStream<State, Command, Result> {
     for (const event of events) this.state = this.decider.evolve(this.state, event);
     this.seq += events.length;
     this.events.push(...events);
-    return { events, cases: events.map((event) => String(event.payload.case)), result: decision.result, rejection: undefined };
+    const told = events.filter((event) => event.payload.case !== "turnCheckpointed");
+    return { events: told, cases: told.map((event) => String(event.payload.case)), result: decision.result, rejection: undefined };
   }
 
   /** Pieces of output were appended: the seq moved, the state did not. */

@@ -36,6 +36,10 @@ export interface ListFilter {
   readonly status?: string;
   readonly subject?: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Inclusive, milliseconds since the epoch. */
+  readonly createdFromMs?: number;
+  /** Exclusive. */
+  readonly createdBeforeMs?: number;
   /** 1 to 500. */
   readonly limit: number;
   /** The last row of the page before: newest first by (createdAtMs, streamId). */

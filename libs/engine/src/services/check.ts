@@ -1,9 +1,13 @@
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ForgeError, isUuid } from "@forge/protocol";
 import { type CommandHeader, ErrorCode, StreamKind, type StreamRef } from "@forge/protocol/common";
 import type { StreamKindName } from "../stream/aggregate.ts";
 
 const COMMAND_ID = /^[\x21-\x7e]{1,128}$/;
 const TRACE_ID_MAX = 128;
+/** What a Timestamp may say by its definition, years 1 to 9999. */
+const SECONDS_MIN = -62_135_596_800n;
+const SECONDS_MAX = 253_402_300_799n;
 export const LABELS_MAX = 32;
 export const LABEL_LENGTH_MAX = 128;
 
@@ -50,6 +54,13 @@ export function checkLabels(labels: Readonly<Record<string, string>>): void {
       );
     }
   }
+}
+
+/** A bound of a list in milliseconds since the epoch; undefined where it is not set. */
+export function checkTime(time: Timestamp | undefined, field: string): number | undefined {
+  if (time === undefined) return undefined;
+  if (time.seconds < SECONDS_MIN || time.seconds > SECONDS_MAX) throw ForgeError.validation(field, `${field} must lie between the years 1 and 9999`);
+  return timestampMs(time);
 }
 
 /** A page size within 1 to 500; 0 stands for 50. */

@@ -9,7 +9,7 @@ import type { StreamEngine } from "../stream/stream-engine.ts";
 import { checkHeader } from "./check.ts";
 
 /** A request message of a command. */
-type CommandMessage = Command & { readonly header?: CommandHeader };
+export type CommandMessage = Command & { readonly header?: CommandHeader };
 
 /** Sends clients' commands to their streams. */
 export class Executor {
@@ -34,6 +34,8 @@ export class Executor {
     readonly response: O;
     /** What must be so in the world for the command to be decided. One that is on record is answered whatever has changed since. */
     readonly admit?: () => Promise<void>;
+    /** Reads what is decided in the request's place; the request stays what identifies the command. Asked only where the command is not on record. */
+    readonly prepare?: () => Promise<Command>;
   }): Promise<MessageShape<O>> {
     const { call, kind, schema, request, response } = options;
     const header = checkHeader(request.header);
@@ -53,6 +55,11 @@ export class Executor {
       proofs: [],
       resultSchema: response,
     };
+    if (options.prepare !== undefined) {
+      const recorded = await this.#engine.recorded(command);
+      const done = recorded ?? (await this.#engine.execute({ ...command, command: await options.prepare() }));
+      return fromBinary(response, done.result);
+    }
     const result = (await this.#recordedUnlessAdmitted(command, options.admit)) ?? (await this.#engine.execute(command));
     return fromBinary(response, result.result);
   }

@@ -1,9 +1,8 @@
-import { create, fromBinary } from "@bufbuild/protobuf";
+import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { foldConversation, type SessionState, sessionView } from "@forge/domain";
-import { type Api, ForgeError } from "@forge/protocol";
+import { type Api, type Call, checkText, ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
-import { EventSchema } from "@forge/protocol/event";
 import {
   AbandonTurnRequestSchema,
   AbandonTurnResponseSchema,
@@ -11,10 +10,20 @@ import {
   CancelTurnResponseSchema,
   CloseSessionRequestSchema,
   CloseSessionResponseSchema,
+  CompactSessionRequestSchema,
+  CompactSessionResponseSchema,
+  ContinueTurnRequestSchema,
+  ContinueTurnResponseSchema,
   CreateSessionRequestSchema,
   CreateSessionResponseSchema,
+  ForkSessionRequestSchema,
+  ForkSessionResponseSchema,
   GetSessionSnapshotResponseSchema,
   ListSessionsResponseSchema,
+  PauseTurnRequestSchema,
+  PauseTurnResponseSchema,
+  ProvideInputRequestSchema,
+  ProvideInputResponseSchema,
   ReadConversationResponseSchema,
   type SessionService,
   type SessionStatus,
@@ -22,17 +31,23 @@ import {
   SessionSummarySchema,
   StartTurnRequestSchema,
   StartTurnResponseSchema,
+  SteerTurnRequestSchema,
+  SteerTurnResponseSchema,
   type TurnStatus,
   TurnStatusSchema,
+  UpdateSessionPolicyRequestSchema,
+  UpdateSessionPolicyResponseSchema,
 } from "@forge/protocol/session";
-import type { Store, StoredEvent } from "../ports/index.ts";
+import type { Store } from "../ports/index.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
 import type { WorkerRegistry } from "../tasks/worker-registry.ts";
-import { checkLabels, checkNoNul, checkPageSize, checkUuid } from "./check.ts";
+import { checkLabels, checkNoNul, checkPageSize, checkTime, checkUuid } from "./check.ts";
 import { enumName, enumValue } from "./enum-name.ts";
-import type { Executor } from "./execute.ts";
+import type { CommandMessage, Executor } from "./execute.ts";
+import { readFork } from "./fork-session.ts";
 import { pageToken, parsePageToken } from "./page-token.ts";
 import { checkServed } from "./served.ts";
+import { conversationEvents } from "./session-history.ts";
 
 export interface SessionServicePorts {
   readonly store: Store;
@@ -41,10 +56,6 @@ export interface SessionServicePorts {
   readonly registry: WorkerRegistry;
 }
 
-/** A conversation larger than this is not read at once; the next answer begins after what this one covers. */
-const CONVERSATION_EVENTS_MAX = 50_000;
-const PAGE = 5_000;
-
 export function createSessionService({ store, engine, executor, registry }: SessionServicePorts): Api<typeof SessionService> {
   async function stateOf(namespace: string, sessionId: string) {
     const entry = await engine.read(namespace, checkUuid(sessionId, "session_id"), "session");
@@ -52,21 +63,24 @@ export function createSessionService({ store, engine, executor, registry }: Sess
     return { entry, state: entry.state as SessionState };
   }
 
-  async function eventsOf(namespace: string, sessionId: string, afterSeq: number, throughSeq: number): Promise<readonly StoredEvent[]> {
-    const events: StoredEvent[] = [];
-    let from = afterSeq;
-    while (events.length < CONVERSATION_EVENTS_MAX) {
-      const page = await store.readEvents(namespace, sessionId, { afterSeq: from, throughSeq, limit: PAGE, deltas: false });
-      events.push(...page.events);
-      if (page.events.length < PAGE) return events;
-      from = (page.events.at(-1) as StoredEvent).seq;
-    }
-    throw new ForgeError(
-      ErrorCode.RESOURCE_EXHAUSTED,
-      `the conversation of session ${sessionId} has more than ${CONVERSATION_EVENTS_MAX} events in this range: read a smaller one`,
-      { retryable: false },
-    );
-  }
+  /** A command to a session that exists. */
+  const toSession = <I extends DescMessage, O extends DescMessage>(
+    call: Call,
+    request: MessageShape<I> & CommandMessage & { readonly sessionId: string },
+    schema: I,
+    response: O,
+  ): Promise<MessageShape<O>> => executor.run({ call, kind: "session", streamId: checkUuid(request.sessionId, "session_id"), schema, request, response });
+
+  /** A command to one of its turns. */
+  const toTurn = <I extends DescMessage, O extends DescMessage>(
+    call: Call,
+    request: MessageShape<I> & CommandMessage & { readonly sessionId: string; readonly turnId: string },
+    schema: I,
+    response: O,
+  ): Promise<MessageShape<O>> => {
+    checkUuid(request.turnId, "turn_id");
+    return toSession(call, request, schema, response);
+  };
 
   return {
     async createSession(request, call) {
@@ -89,47 +103,56 @@ export function createSessionService({ store, engine, executor, registry }: Sess
         admit: () => checkServed(registry, call.namespace, request.queue, models),
       });
     },
-    async startTurn(request, call) {
+    async forkSession(request, call) {
+      checkText(request);
+      checkLabels(request.labels);
+      for (const [key, value] of Object.entries(request.labels)) {
+        checkNoNul(key, "labels", 128);
+        checkNoNul(value, "labels", 128);
+      }
+      checkNoNul(request.title, "title", 256);
       return executor.run({
         call,
         kind: "session",
-        streamId: checkUuid(request.sessionId, "session_id"),
-        schema: StartTurnRequestSchema,
+        schema: ForkSessionRequestSchema,
         request,
-        response: StartTurnResponseSchema,
+        response: ForkSessionResponseSchema,
+        prepare: async () => {
+          const { entry, state } = await stateOf(call.namespace, request.sessionId);
+          return readFork(store, call.namespace, { state, seq: entry.seq }, request);
+        },
       });
     },
-    async cancelTurn(request, call) {
-      checkUuid(request.turnId, "turn_id");
-      return executor.run({
-        call,
-        kind: "session",
-        streamId: checkUuid(request.sessionId, "session_id"),
-        schema: CancelTurnRequestSchema,
-        request,
-        response: CancelTurnResponseSchema,
-      });
+    async updateSessionPolicy(request, call) {
+      return toSession(call, request, UpdateSessionPolicyRequestSchema, UpdateSessionPolicyResponseSchema);
     },
-    async abandonTurn(request, call) {
-      checkUuid(request.turnId, "turn_id");
-      return executor.run({
-        call,
-        kind: "session",
-        streamId: checkUuid(request.sessionId, "session_id"),
-        schema: AbandonTurnRequestSchema,
-        request,
-        response: AbandonTurnResponseSchema,
-      });
+    async compactSession(request, call) {
+      return toSession(call, request, CompactSessionRequestSchema, CompactSessionResponseSchema);
     },
     async closeSession(request, call) {
-      return executor.run({
-        call,
-        kind: "session",
-        streamId: checkUuid(request.sessionId, "session_id"),
-        schema: CloseSessionRequestSchema,
-        request,
-        response: CloseSessionResponseSchema,
-      });
+      return toSession(call, request, CloseSessionRequestSchema, CloseSessionResponseSchema);
+    },
+    async startTurn(request, call) {
+      return toSession(call, request, StartTurnRequestSchema, StartTurnResponseSchema);
+    },
+    async steerTurn(request, call) {
+      return toTurn(call, request, SteerTurnRequestSchema, SteerTurnResponseSchema);
+    },
+    async pauseTurn(request, call) {
+      return toTurn(call, request, PauseTurnRequestSchema, PauseTurnResponseSchema);
+    },
+    async continueTurn(request, call) {
+      return toTurn(call, request, ContinueTurnRequestSchema, ContinueTurnResponseSchema);
+    },
+    async provideInput(request, call) {
+      checkUuid(request.inputId, "input_id");
+      return toTurn(call, request, ProvideInputRequestSchema, ProvideInputResponseSchema);
+    },
+    async cancelTurn(request, call) {
+      return toTurn(call, request, CancelTurnRequestSchema, CancelTurnResponseSchema);
+    },
+    async abandonTurn(request, call) {
+      return toTurn(call, request, AbandonTurnRequestSchema, AbandonTurnResponseSchema);
     },
     async getSessionSnapshot(request, call) {
       const { entry, state } = await stateOf(call.namespace, request.sessionId);
@@ -141,6 +164,8 @@ export function createSessionService({ store, engine, executor, registry }: Sess
         kind: "session",
         status: enumName(SessionStatusSchema, request.status),
         labels: request.labels,
+        createdFromMs: checkTime(request.createdFrom, "created_from"),
+        createdBeforeMs: checkTime(request.createdBefore, "created_before"),
         limit,
         before: parsePageToken(request.pageToken),
       });
@@ -164,8 +189,7 @@ export function createSessionService({ store, engine, executor, registry }: Sess
     async readConversation(request, call) {
       const { entry, state } = await stateOf(call.namespace, request.sessionId);
       const throughSeq = request.throughSeq === 0n ? entry.seq : Number(request.throughSeq);
-      const stored = await eventsOf(call.namespace, request.sessionId, Number(request.afterSeq), throughSeq);
-      const events = stored.map((event) => fromBinary(EventSchema, event.bytes));
+      const { events, compactedSeq } = await conversationEvents(store, call.namespace, state, { afterSeq: Number(request.afterSeq), throughSeq });
       const messages = foldConversation(events, request.turnId === "" ? {} : { turnId: request.turnId });
       const started = request.turnId === "" ? undefined : events.findLast((event) => event.payload.case === "turnStarted" && event.turnId === request.turnId);
       return create(ReadConversationResponseSchema, {
@@ -173,6 +197,7 @@ export function createSessionService({ store, engine, executor, registry }: Sess
         throughSeq: BigInt(Math.min(throughSeq, entry.seq)),
         system: state.agent?.system ?? "",
         tools: started?.payload.case === "turnStarted" ? started.payload.value.tools : [],
+        compactedSeq: BigInt(compactedSeq),
       });
     },
   };

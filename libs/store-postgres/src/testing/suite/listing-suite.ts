@@ -42,6 +42,25 @@ export function describeListings(suite: Suite): void {
       expect(await store.list(newNamespace(), { kind: "run", labels: {}, limit: 5 })).toEqual([]);
     });
 
+    it("lists what was created in a range of time, its beginning included and its end not", async () => {
+      const { store, pool } = suite;
+      const namespace = newNamespace();
+      const ids = [newStreamId(), newStreamId(), newStreamId()];
+      for (const streamId of ids) await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 0, listing: aListing() }));
+      const times = [1_000.123, 2_000, 3_000].map((seconds) => Math.round(seconds * 1_000));
+      for (const [index, streamId] of ids.entries()) {
+        await pool.query("update forge.listing set created_at = to_timestamp($1::float8 / 1000) where stream_id = $2", [times[index], streamId]);
+      }
+      const listed = async (filter: Partial<ListFilter>) =>
+        (await store.list(namespace, { kind: "run", labels: {}, limit: 5, ...filter })).map(({ streamId }) => streamId);
+      const [oldest, middle, newest] = ids;
+      expect(await listed({ createdFromMs: 1_000_123 })).toEqual([newest, middle, oldest]);
+      expect(await listed({ createdFromMs: 1_000_124 })).toEqual([newest, middle]);
+      expect(await listed({ createdBeforeMs: 2_000_000 })).toEqual([oldest]);
+      expect(await listed({ createdFromMs: 2_000_000, createdBeforeMs: 3_000_000 })).toEqual([middle]);
+      expect(await listed({ createdFromMs: -62_135_596_800_000, createdBeforeMs: 253_402_300_799_000, limit: 2 })).toEqual([newest, middle]);
+    });
+
     it("shows the row as it was last written, with the time of its creation kept", async () => {
       const { store } = suite;
       const [namespace, streamId] = [newNamespace(), newStreamId()];

@@ -101,7 +101,7 @@ export const SessionPolicyUpdatedSchema: GenMessage<SessionPolicyUpdated> = /*@_
   messageDesc(file_forge_event_v1_session_events, 2);
 
 /**
- * A summary stands for the conversation up to a seq.
+ * A summary stands for the conversation up to a seq. The events stay.
  *
  * @generated from message forge.event.v1.SessionCompacted
  */
@@ -433,7 +433,7 @@ export const TurnInputRequestedSchema: GenMessage<TurnInputRequested> = /*@__PUR
   messageDesc(file_forge_event_v1_session_events, 14);
 
 /**
- * A person answered; the answer is the tool's output.
+ * A person answered; the answer is the tool's output, and `tool.completed` follows.
  *
  * @generated from message forge.event.v1.TurnInputProvided
  */
@@ -476,7 +476,7 @@ export const TurnSteeredSchema: GenMessage<TurnSteered> = /*@__PURE__*/
   messageDesc(file_forge_event_v1_session_events, 16);
 
 /**
- * The turn is held before its next dispatch.
+ * The turn is held before its next dispatch; what was dispatched, finishes.
  *
  * @generated from message forge.event.v1.TurnPaused
  */
@@ -1072,7 +1072,7 @@ export const ApprovalExpiredSchema: GenMessage<ApprovalExpired> = /*@__PURE__*/
   messageDesc(file_forge_event_v1_session_events, 38);
 
 /**
- * Where a turn stands, as a mark for people and for forks.
+ * Where a turn stands, as a mark for people and for forks: `through_seq` of a fork may be any seq, and is best one of these.
  *
  * @generated from enum forge.event.v1.CheckpointKind
  */
@@ -1099,7 +1099,7 @@ export const CheckpointKind = {
 } as const;
 
 /**
- * Where a turn stands, as a mark for people and for forks.
+ * Where a turn stands, as a mark for people and for forks: `through_seq` of a fork may be any seq, and is best one of these.
  *
  * @generated from enum forge.event.v1.CheckpointKind
  */

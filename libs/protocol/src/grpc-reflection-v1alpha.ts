@@ -1,0 +1,1 @@
+export * from "./gen/grpc/reflection/v1alpha/reflection_pb.ts";

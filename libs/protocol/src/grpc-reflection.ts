@@ -1,0 +1,1 @@
+export * from "./gen/grpc/reflection/v1/reflection_pb.ts";
