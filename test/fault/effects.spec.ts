@@ -91,6 +91,26 @@ describe("when the executor is killed", () => {
   });
 });
 
+describe("when the task table was lost", () => {
+  it("it is made anew from the streams, and the work goes on", async () => {
+    const cluster = await startCluster();
+    try {
+      const executor = cluster.executors[0] as Service;
+      const call = await held(cluster, "test.append", "before-start");
+      await Promise.all([executor.kill(), cluster.controlPlanes[0]?.kill()]);
+      await cluster.database.execute("delete from forge.task");
+      await Promise.all([executor.start(), cluster.controlPlanes[0]?.start()]);
+      expect(await executor.heldAt("before-start")).toBe(call.callId);
+      executor.go(call.callId);
+      await turnEnded(cluster.client, call.sessionId, call.turnId);
+      expect(await effectsOf(cluster, call.callId)).toBe(1);
+      await inOrder(cluster);
+    } finally {
+      await cluster.close();
+    }
+  });
+});
+
 describe("a worker that is alive", () => {
   let cluster: Cluster;
   beforeAll(async () => {

@@ -17,6 +17,7 @@ import { createWorkflowService } from "./services/workflow-service.ts";
 import { newId } from "./stream/identity.ts";
 import { type Appended, StreamEngine } from "./stream/stream-engine.ts";
 import { Hub } from "./subscribe/hub.ts";
+import { DeltaPruner } from "./tasks/delta-pruner.ts";
 import { LostTasks } from "./tasks/lost-tasks.ts";
 import { Outbox } from "./tasks/outbox.ts";
 import { Repair } from "./tasks/repair.ts";
@@ -102,6 +103,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const outbox = new Outbox(engine, repair, onProblem);
   const timers = new Timers(store, engine, repair, replica, onProblem);
   const executor = new Executor(engine);
+  const pruner = new DeltaPruner(store, (error) => onProblem(error, "pruning"));
   const background: Promise<void>[] = [];
 
   function onAppended(appended: Appended): void {
@@ -119,7 +121,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       guard("cancellations", Promise.all([lost.cancelled(unfetched), lost.settleCancelled(streamId)]));
     }
     const pruneThroughSeq = firstTurnStart(events);
-    if (pruneThroughSeq > 1) guard("pruning", store.pruneDeltas(namespace, streamId, pruneThroughSeq - 1));
+    if (pruneThroughSeq > 1) pruner.prune(namespace, streamId, pruneThroughSeq - 1);
   }
 
   function guard(where: string, work: Promise<unknown>): void {
@@ -256,6 +258,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     compareTasks: (namespace, streamId, kind) => repair.compare(namespace, streamId, kind),
     close: async () => {
       stop.abort();
+      pruner.stop();
       await Promise.all(background);
       // The end of a command may put another into the outbox, and the other way round.
       while (outbox.isBusy || engine.isBusy) {
