@@ -40,7 +40,13 @@ export function createConnectClient(options: ConnectClientOptions): ConnectClien
     if (options.namespace !== undefined) request.header.set("forge-namespace", options.namespace);
     return next(request);
   };
-  const transport = createConnectTransport({ baseUrl: options.url, httpVersion: "2", sessionManager: sessions, interceptors: [credentials], writeMaxBytes: REQUEST_BYTES_MAX });
+  const transport = createConnectTransport({
+    baseUrl: options.url,
+    httpVersion: "2",
+    sessionManager: sessions,
+    interceptors: [credentials],
+    writeMaxBytes: REQUEST_BYTES_MAX,
+  });
   return {
     session: bind(SessionService, transport, closed.signal),
     workflow: bind(WorkflowService, transport, closed.signal),

@@ -1,23 +1,21 @@
 // The contract of every aggregate.
-export type { Accepted, Context, Decider, Decision, EventDraft, Listing, Rejected } from "./decider.ts";
-export type { OutstandingTask, TaskCommand, TaskLost, TaskReportedLate, TaskSettled, TaskStarted, TimerFired, TimerTask, WorkTask } from "./task.ts";
-
-// The aggregates.
-export { runDecider } from "./run/run-decider.ts";
-export { runView } from "./run/view.ts";
-export { sessionDecider } from "./session/session-decider.ts";
-export type { SessionState } from "./session/state.ts";
-export { sessionView } from "./session/view.ts";
 
 // Other folds.
 export { type ConversationOptions, foldConversation } from "./conversation/fold-conversation.ts";
-
+export type { Accepted, Context, Decider, Decision, EventDraft, Listing, Rejected } from "./decider.ts";
 // The languages of definitions: paths, expressions, templates; and what both ends of a definition share.
 export type { Expression } from "./expression/expression.ts";
 export { isReservedName } from "./expression/names.ts";
 export { parseExpression } from "./expression/parse.ts";
 export { type Reference, references } from "./expression/references.ts";
 export { nearest } from "./run/nearest.ts";
+// The aggregates.
+export { runDecider } from "./run/run-decider.ts";
+export { runView } from "./run/view.ts";
 export { workflowHash } from "./run/workflow-hash.ts";
+export { sessionDecider } from "./session/session-decider.ts";
+export type { SessionState } from "./session/state.ts";
+export { sessionView } from "./session/view.ts";
 export { parseStatePath } from "./state-path/state-path.ts";
+export type { OutstandingTask, TaskCommand, TaskLost, TaskReportedLate, TaskSettled, TaskStarted, TimerFired, TimerTask, WorkTask } from "./task.ts";
 export { isTemplate, parseTemplate, type Template, templateReferences } from "./template/template.ts";

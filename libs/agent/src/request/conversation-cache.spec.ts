@@ -34,7 +34,7 @@ function conversation() {
 const task = (turnId: string, conversationThroughSeq: bigint) => create(ModelTaskSchema, { sessionId: "s", turnId, conversationThroughSeq });
 
 const texts = (messages: readonly { parts: readonly { kind: { case?: string; value?: unknown } }[] }[]) =>
-  messages.map((message) => (message.parts[0]?.kind.value as { text: string }).text);
+  messages.map((message) => (message.parts[0]?.kind.value as { text: string } | undefined)?.text);
 
 describe("ConversationCache", () => {
   it("reads only what was said since the last call, and keeps the turn's tools", async () => {

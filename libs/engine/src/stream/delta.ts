@@ -1,8 +1,8 @@
 import type { EventDraft } from "@forge/domain";
 import type { LeaseProof, StreamAppend } from "../ports/index.ts";
 import type { StreamKindName } from "./aggregate.ts";
-import type { Entry } from "./entry.ts";
 import { encodeEvent } from "./encode-event.ts";
+import type { Entry } from "./entry.ts";
 import { stamp } from "./envelope.ts";
 
 /** Pieces of a running task's output for its stream. */

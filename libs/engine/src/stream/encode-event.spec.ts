@@ -1,5 +1,5 @@
 import { create, type DescField, type DescMessage, ScalarType, toBinary } from "@bufbuild/protobuf";
-import { type Event, EventSchema } from "@forge/protocol/event";
+import { EventSchema } from "@forge/protocol/event";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { encodeEvent } from "./encode-event.ts";
@@ -42,7 +42,7 @@ it.each(payloads.map((field) => [field.name, field] as const))("writes %s as the
   const payload = field.message === undefined ? fc.constant({}) : anyMessage(field.message);
   fc.assert(
     fc.property(anyMessage(EventSchema), payload, (envelope, value) => {
-      const event = create(EventSchema, { ...envelope, payload: { case: field.localName, value } } as never) as Event;
+      const event = create(EventSchema, { ...envelope, payload: { case: field.localName, value } } as never);
       expect(Buffer.from(encodeEvent(event).bytes).toString("hex")).toBe(Buffer.from(toBinary(EventSchema, event)).toString("hex"));
     }),
     { numRuns: 20 },

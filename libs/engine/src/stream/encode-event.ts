@@ -10,7 +10,9 @@ interface PayloadField {
 
 function payloadFields(): ReadonlyMap<string, PayloadField> {
   const fields = EventSchema.oneofs.find((oneof) => oneof.localName === "payload")?.fields ?? [];
-  return new Map(fields.flatMap((field: DescField) => (field.message === undefined ? [] : [[field.localName, { no: field.number, message: field.message }] as const])));
+  return new Map(
+    fields.flatMap((field: DescField) => (field.message === undefined ? [] : [[field.localName, { no: field.number, message: field.message }] as const])),
+  );
 }
 
 const PAYLOADS = payloadFields();
