@@ -1,5 +1,5 @@
 import path from "node:path";
-import { commandHeader, type ConnectClient, withRetry } from "@forge/client";
+import { type ConnectClient, commandHeader, withRetry } from "@forge/client";
 import { ForgeError } from "@forge/protocol";
 import type { Event } from "@forge/protocol/event";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,7 +7,20 @@ import { type Cluster, startCluster } from "../harness/cluster.ts";
 import { linesOf } from "../harness/lines.ts";
 import { processesNaming } from "../harness/processes.ts";
 import type { Service } from "../harness/service.ts";
-import { createSession, eventsUntil, kindsOf, runEnded, runStream, sessionStream, startRun, startTurn, threeSteps, turnEnded, until, useTool } from "../harness/work.ts";
+import {
+  createSession,
+  eventsUntil,
+  kindsOf,
+  runEnded,
+  runStream,
+  sessionStream,
+  startRun,
+  startTurn,
+  threeSteps,
+  turnEnded,
+  until,
+  useTool,
+} from "../harness/work.ts";
 
 let cluster: Cluster;
 let client: ConnectClient;
@@ -131,13 +144,19 @@ describe("a run that is cancelled", () => {
 describe("a shell command that does not want to end", () => {
   it.for([
     ["ignores SIGTERM", (mark: string, file: string) => `(trap '' TERM; echo $BASHPID >> ${file}; exec -a ${mark} sleep 300) & echo $$ >> ${file}; wait`],
-    ["has left its session with setsid", (mark: string, file: string) => `setsid bash -c 'trap "" TERM; echo $$ >> ${file}; exec -a ${mark} sleep 300' & echo $$ >> ${file}; wait`],
+    [
+      "has left its session with setsid",
+      (mark: string, file: string) => `setsid bash -c 'trap "" TERM; echo $$ >> ${file}; exec -a ${mark} sleep 300' & echo $$ >> ${file}; wait`,
+    ],
   ] as const)("because a child %s is gone before the turn is cancelled", async ([, command]) => {
     const mark = `forge-test-${Math.random().toString(36).slice(2)}`;
     const file = `${mark}.pids`;
     const sessionId = await createSession(client);
     const turnId = await startTurn(client, sessionId, useTool("tools.shell", { command: `exec bash -c '${command(mark, file).replaceAll("'", "'\\''")}'` }));
-    await until("both processes run", async () => (await linesOf(path.join(cluster.workspace, file))).length === 2 && (await processesNaming(mark)).length >= 2);
+    await until(
+      "both processes run",
+      async () => (await linesOf(path.join(cluster.workspace, file))).length === 2 && (await processesNaming(mark)).length >= 2,
+    );
     await cancel(sessionId, turnId);
     const events = await turnEnded(client, sessionId, turnId);
     // Looked for as soon as the end is on record.

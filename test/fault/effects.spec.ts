@@ -2,7 +2,21 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cluster, startCluster } from "../harness/cluster.ts";
 import type { Service } from "../harness/service.ts";
 import type { Point } from "../harness/test-handlers.ts";
-import { createSession, eventsUntil, factsOf, kindsOf, runEnded, sessionStream, startRun, startTurn, threeSteps, type ToolName, turnEnded, until, useTool } from "../harness/work.ts";
+import {
+  createSession,
+  eventsUntil,
+  factsOf,
+  kindsOf,
+  runEnded,
+  sessionStream,
+  startRun,
+  startTurn,
+  type ToolName,
+  threeSteps,
+  turnEnded,
+  until,
+  useTool,
+} from "../harness/work.ts";
 
 interface HeldCall {
   readonly sessionId: string;
@@ -91,8 +105,8 @@ describe("when the executor is killed", () => {
   });
 });
 
-describe("when the task table was lost", () => {
-  it("it is made anew from the streams, and the work goes on", async () => {
+describe("a start after the task table was lost", () => {
+  it("makes it anew from the streams, and the work goes on", async () => {
     const cluster = await startCluster();
     try {
       const executor = cluster.executors[0] as Service;

@@ -83,7 +83,8 @@ function judge(events: readonly Event[], effects: ReadonlyMap<string, number>, t
     }
   }
   for (const event of events) {
-    if (event.kind === "step.completed" && event.stepId === "note") expect(effects.get(`${event.runId}/note/0`), `function of run ${event.runId}`).toBeGreaterThanOrEqual(1);
+    if (event.kind === "step.completed" && event.stepId === "note")
+      expect(effects.get(`${event.runId}/note/0`), `function of run ${event.runId}`).toBeGreaterThanOrEqual(1);
     if (event.payload.case !== "runFailed") continue;
     const reason = event.payload.value.error?.reason;
     const unknown = events.some((other) => other.kind === "tool.settled_unknown");
@@ -116,7 +117,8 @@ it("ends every run and turn once, with every effect as often as promised, whatev
       const victim = VICTIMS[(round * KILLS_PER_ROUND + index) % VICTIMS.length] as Victim;
       killed.push(victim);
       await kill(victim, random.between(0, 2));
-      for (const stream of await cluster.inspector.streams()) if (!judged.has(stream.id)) expect(await cluster.inspector.violations(stream, false)).toStrictEqual([]);
+      for (const stream of await cluster.inspector.streams())
+        if (!judged.has(stream.id)) expect(await cluster.inspector.violations(stream, false)).toStrictEqual([]);
     }
     await done;
     const effects = await cluster.effects();
@@ -127,7 +129,9 @@ it("ends every run and turn once, with every effect as often as promised, whatev
       judge(await cluster.inspector.events(stream.id), effects, tally);
     }
   }
-  console.log(`${ROUNDS * TURNS_PER_ROUND} turns and ${ROUNDS * RUNS_PER_ROUND} runs; killed ${killed.join(", ")}; calls of test.append: ${JSON.stringify(tally)}`);
+  console.log(
+    `${ROUNDS * TURNS_PER_ROUND} turns and ${ROUNDS * RUNS_PER_ROUND} runs; killed ${killed.join(", ")}; calls of test.append: ${JSON.stringify(tally)}`,
+  );
   // Some of it was ordinary work, or the rest would say nothing.
   expect(tally.completed).toBeGreaterThan(ROUNDS);
 });

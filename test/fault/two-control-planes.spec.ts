@@ -64,7 +64,9 @@ it("commands for one stream that alternate between two control planes leave no g
     const beganMs = Date.now();
     // Seen by the subscriber at the other control plane, through its end.
     const other = followers[1 - at] as Follower;
-    await until(`turn ${turn} is seen at the other control plane`, () => other.events.some((event) => event.turnId === turnId && event.kind === "turn.completed"));
+    await until(`turn ${turn} is seen at the other control plane`, () =>
+      other.events.some((event) => event.turnId === turnId && event.kind === "turn.completed"),
+    );
     latenciesMs.push(Date.now() - beganMs);
   }
   const head = Number((await cluster.client.session.getSessionSnapshot({ sessionId })).session?.seq);

@@ -1,8 +1,11 @@
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
 import type { Event } from "@forge/protocol/event";
 import type { Session } from "@forge/protocol/session";
 import { askAboutInterrupt } from "../ask-about-interrupt.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { errorLines } from "../output/error-report.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { oneLine, safeText, widthOf } from "../output/text.ts";
 import type { ProjectLink } from "../server/project-link.ts";
@@ -11,11 +14,13 @@ import type { OpenApproval } from "./chat-state.ts";
 import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
 import { type ReadLine, readLine } from "./read-line.ts";
+import type { TypeAhead } from "./type-ahead.ts";
 
 export interface ConverseOptions {
   readonly link: ProjectLink;
   readonly session: Session;
   readonly hint: string;
+  readonly typed: TypeAhead;
 }
 
 /** What the view puts around a call, and the last column. */
@@ -39,6 +44,7 @@ class Talk {
   readonly #attach: string;
   readonly #view: ChatView;
   readonly #conversation: Conversation;
+  readonly #typedAhead: TypeAhead;
   readonly #history: string[] = [];
   /** While a person is asked, what comes is held back, so that it does not run over the question. */
   #isAsking = false;
@@ -49,8 +55,9 @@ class Talk {
   #interrupts = 0;
   #hasDetached = false;
 
-  constructor(terminal: Terminal, { link, session, hint }: ConverseOptions) {
+  constructor(terminal: Terminal, { link, session, hint, typed }: ConverseOptions) {
     this.#terminal = terminal;
+    this.#typedAhead = typed;
     this.#link = link;
     this.#attach = `npx forge chat ${session.sessionId}${hint}`;
     this.#view = new ChatView({ style: terminal.style, columns: terminal.columns });
@@ -83,10 +90,20 @@ class Talk {
         continue;
       }
       hasInterrupted = false;
-      if (read.kind === "line" && read.text.trim() !== "" && !(await this.#conversation.say(read.text))) {
-        this.#terminal.print(this.#terminal.style.dim("Somebody else has just started a turn; this line waits."));
-        text = read.text;
-      }
+      if (read.kind === "line" && read.text.trim() !== "" && !(await this.#say(read.text))) text = read.text;
+    }
+  }
+
+  /** False where another client was faster. What the session refuses to hear is told, and the conversation goes on. */
+  async #say(text: string): Promise<boolean> {
+    try {
+      if (await this.#conversation.say(text)) return true;
+      this.#terminal.print(this.#terminal.style.dim("Somebody else has just started a turn; this line waits."));
+      return false;
+    } catch (error) {
+      if (!(error instanceof ForgeError && error.code === ErrorCode.VALIDATION)) throw error;
+      for (const line of errorLines(error.detail, this.#terminal.style)) this.#terminal.print(line);
+      return true;
     }
   }
 
@@ -143,7 +160,13 @@ class Talk {
         () => watch.abort(),
       );
     const read = await this.#typed(() =>
-      readLine({ prompt: `${style.yellow("?")} Allow ${approval.tool}? [y]es, [n]o, or why not: `, history: [], signal: watch.signal }),
+      readLine({
+        typed: this.#typedAhead,
+        isAnswer: true,
+        prompt: `${style.yellow("?")} Allow ${approval.tool}? [y]es, [n]o, or why not: `,
+        history: [],
+        signal: watch.signal,
+      }),
     );
     watch.abort();
     this.#prompt = undefined;
@@ -159,7 +182,9 @@ class Talk {
   async #readPrompt(text: string): Promise<ReadLine> {
     const prompt = new AbortController();
     this.#prompt = prompt;
-    const read = await this.#typed(() => readLine({ prompt: `${this.#terminal.style.cyan("›")} `, history: this.#history, text, signal: prompt.signal }));
+    const read = await this.#typed(() =>
+      readLine({ typed: this.#typedAhead, isAnswer: false, prompt: `${this.#terminal.style.cyan("›")} `, history: this.#history, text, signal: prompt.signal }),
+    );
     this.#prompt = undefined;
     return read;
   }

@@ -52,10 +52,12 @@ export function taskSettled(run: RunRecorder, { key, outcome }: TaskSettled): Re
   switch (outcome.case) {
     case "function":
       if (current.call !== undefined) return wrongKind(state, key);
+      if (mustStart(state, current)) return taskNotStarted(state, key);
       settleOutput(run, current, outcome.value.output, { handlerDurationMs: outcome.value.durationMs });
       return undefined;
     case "tool": {
       if (current.call === undefined) return wrongKind(state, key);
+      if (mustStart(state, current)) return taskNotStarted(state, key);
       const { output, durationMs } = outcome.value;
       record(run, { case: "toolCompleted", value: create(ToolCompletedSchema, { output, durationMs }) }, aboutCall(current));
       settleOutput(run, current, output, { toolDurationMs: durationMs });
@@ -175,6 +177,15 @@ function openTask(state: RunState, key: string): CurrentStep | undefined {
   const { current } = state;
   if (current === undefined || stepTaskKey(current) !== key) return undefined;
   return stepAt(state, current.position).kind.case === "agent" ? undefined : current;
+}
+
+/** Whether the attempt may have no result yet: what is not idempotent begins only with a go-ahead that is on record. */
+function mustStart(state: RunState, current: CurrentStep): boolean {
+  return !current.started && !isIdempotent(state, current);
+}
+
+function taskNotStarted(state: RunState, key: string): Rejected {
+  return refusal(ErrorCode.CONFLICT, "TASK_NOT_STARTED", `task ${key} of run ${state.runId} was settled without its start having been recorded`, state.runId);
 }
 
 function taskNotOpen(state: RunState, key: string): Rejected {

@@ -86,7 +86,12 @@ function missingMessage(name: string, path: StatePath, missing: number, view: St
 function inline(step: StepDefinition, name: string, value: JsonValue): Outcome<Value> {
   const json = JSON.stringify(value);
   if (fitsInline(json)) return succeeded(inlineValue(json));
-  return failed(inputError(step, `input "${name}" is larger than ${VALUE_BYTES_MAX} bytes; map a whole output (steps.<id>) to hand it on as an artifact`));
+  return failed(
+    inputError(
+      step,
+      `input "${name}" is larger than ${VALUE_BYTES_MAX} bytes; map a whole output (steps.<id>) or all inputs (inputs) to hand it on as an artifact`,
+    ),
+  );
 }
 
 /** The state as one JSON object with the keys inputs, steps and runtime; each output's text is taken as it stands. */
