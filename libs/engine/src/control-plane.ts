@@ -76,6 +76,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const dispatches = options.dispatches ?? true;
   const replica = `replica:${newId(Date.now())}`;
   const startedAtMs = Date.now();
+  let expiresFromMs = startedAtMs + leaseTtlMs;
   const stop = new AbortController();
   const placement = new Placement<StoredTask>();
   const hub = new Hub();
@@ -188,7 +189,12 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     }
   }
 
+  /**
+   * Takes leases away whose time has passed, but not before everybody had the time of one lease to say that he is still there: while this replica, or the
+   * database, was away, no heartbeat could come through.
+   */
   async function expire(): Promise<void> {
+    if (Date.now() < expiresFromMs) return;
     const dead = await store.removeDeadWorkers();
     for (const sessionId of dead) {
       placement.remove(sessionId);
@@ -219,6 +225,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     onWakeups,
     () => {
       // While the connection was down anything may have moved.
+      expiresFromMs = Date.now() + leaseTtlMs;
       engine.forgetAll();
       guard("wake-ups", lookEverywhere());
     },

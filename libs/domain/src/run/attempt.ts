@@ -96,6 +96,7 @@ function settleFailure(run: RunRecorder, current: CurrentStep, failure: TaskFail
 /** Stopped, or never begun. Where nobody had asked for that, the attempt has failed. */
 function settleCancelled(run: RunRecorder, current: CurrentStep): void {
   if (run.state.status === RunStatus.CANCELLING) return stopAttempt(run, "The worker has stopped it.");
+  if (current.started && !isIdempotent(run.state, current)) return settleUnknown(run, current, "its worker stopped it before it was done");
   const error = stepError(ErrorCode.CANCELLED, "STEP_EXECUTION", current.stepId, "its worker gave it up before it was done");
   if (current.call !== undefined)
     record(run, { case: "toolCancelled", value: create(ToolCancelledSchema, { reason: "The worker gave it up." }) }, aboutCall(current));
@@ -114,7 +115,7 @@ export function taskLost(run: RunRecorder, command: TaskLost): Rejected | undefi
   const { state } = run;
   const current = openTask(state, command.key);
   if (current === undefined) return taskNotOpen(state, command.key);
-  const lost = `worker "${command.worker}" was lost`;
+  const lost = "its worker was lost";
   if (current.started && !isIdempotent(state, current)) {
     settleUnknown(run, current, `${lost} after it had begun`);
     return undefined;
