@@ -66,7 +66,7 @@ function fromPath(state: RunState, view: StateView, step: StepDefinition, name: 
   }
   const resolved = resolveStatePath(path, view);
   if (!resolved.found) return failed(inputError(step, missingMessage(name, path, resolved.missing, view)));
-  const json = JSON.stringify(resolved.value as JsonValue);
+  const json = JSON.stringify(resolved.value);
   if (fitsInline(json)) return succeeded(inlineValue(json));
   // It is larger than what stays inline, so that it can only lie within an artifact: the worker takes it from there.
   const [held, within] = path[0] === "steps" ? [outputAt(state, positionOf(state, path[1] as string) ?? -1), path.slice(2)] : [state.inputs, path.slice(1)];
