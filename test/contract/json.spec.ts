@@ -9,8 +9,16 @@ beforeAll(async () => {
 afterAll(() => cluster?.close());
 
 /** A call as curl would make it. */
-async function call(method: string, body: object, headers: Record<string, string> = { authorization: `Bearer ${cluster.clientToken}` }): Promise<{ status: number; body: unknown }> {
-  const response = await fetch(`${cluster.urls[0]}/forge.${method}`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+async function call(
+  method: string,
+  body: object,
+  headers: Record<string, string> = { authorization: `Bearer ${cluster.clientToken}` },
+): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`${cluster.urls[0]}/forge.${method}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
   return { status: response.status, body: await response.json() };
 }
 
@@ -34,7 +42,10 @@ describe("plain HTTP with JSON", () => {
 
   it("tells errors with their code, reason and field", async () => {
     const refused = await call("session.v1.SessionService/CreateSession", { header: { version: { major: 1 }, command_id: "" } });
-    expect(refused).toMatchObject({ status: 400, body: { code: "invalid_argument", details: [{ type: "forge.common.v1.ForgeError", debug: { metadata: { field: "header.command_id" } } }] } });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { code: "invalid_argument", details: [{ type: "forge.common.v1.ForgeError", debug: { metadata: { field: "header.command_id" } } }] },
+    });
     const version = await call("session.v1.SessionService/CreateSession", { header: { version: { major: 2 }, command_id: "x" } });
     expect(version).toMatchObject({ status: 501, body: { code: "unimplemented" } });
   });

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import http from "node:http";
 import net from "node:net";
 import { networkInterfaces } from "node:os";
-import { commandHeader, type ConnectClient, createConnectClient } from "@forge/client";
+import { type ConnectClient, commandHeader, createConnectClient } from "@forge/client";
 import { grant, newToken } from "@forge/host";
-import { CapabilityKind, type LeasedTask } from "@forge/protocol/worker";
 import { RiskLevel } from "@forge/protocol/tool";
+import { CapabilityKind, type LeasedTask } from "@forge/protocol/worker";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cluster, NAMESPACE, startCluster } from "../harness/cluster.ts";
-import { refusalOf } from "../harness/refusal.ts";
+import { refusal, refusalOf } from "../harness/refusal.ts";
 import { createSession, eventsUntil, say, sessionRequest, sessionStream, startTurn } from "../harness/work.ts";
 
 let cluster: Cluster;
@@ -46,9 +46,9 @@ describe("a caller", () => {
       expect(await refusalOf(client.session.createSession(sessionRequest()))).toBe("PERMISSION_DENIED");
       expect(await refusalOf(client.session.startTurn({ header: commandHeader(), sessionId, input: [say("hello")] }))).toBe("PERMISSION_DENIED");
       expect(await refusalOf(client.session.listSessions({}))).toBe("PERMISSION_DENIED");
-      expect(await refusalOf(client.approval.resolveApproval({ header: commandHeader(), stream: sessionStream(sessionId), approvalId: randomUUID(), decision: 1 }))).toBe(
-        "PERMISSION_DENIED",
-      );
+      expect(
+        await refusalOf(client.approval.resolveApproval({ header: commandHeader(), stream: sessionStream(sessionId), approvalId: randomUUID(), decision: 1 })),
+      ).toBe("PERMISSION_DENIED");
     });
   });
 
@@ -105,12 +105,16 @@ describe("a request", () => {
     const large = "x".repeat(64 * 1024);
     expect(await refusalOf(cluster.client.session.createSession({ ...request, agent: { ...request.agent, system: `${large}!` } }))).toBe("VALIDATION");
     expect(await refusalOf(cluster.client.session.startTurn({ header: commandHeader(), sessionId, input: [say(`${large}!`)] }))).toBe("VALIDATION");
-    expect(await refusalOf(cluster.client.session.createSession({ ...request, labels: Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`k${index}`, ""])) }))).toBe(
-      "VALIDATION",
-    );
+    expect(
+      await refusalOf(
+        cluster.client.session.createSession({ ...request, labels: Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`k${index}`, ""])) }),
+      ),
+    ).toBe("VALIDATION");
     expect(await refusalOf(cluster.client.artifact.putArtifact({ mediaType: "text/plain", content: new Uint8Array(16 * 1024 * 1024 + 1) }))).toBe("VALIDATION");
     // The client does not even send what is larger than any request may be; what another one sends is refused.
-    expect(await refusalOf(cluster.client.artifact.putArtifact({ mediaType: "text/plain", content: new Uint8Array(32 * 1024 * 1024) }))).toBe("RESOURCE_EXHAUSTED");
+    expect(await refusalOf(cluster.client.artifact.putArtifact({ mediaType: "text/plain", content: new Uint8Array(32 * 1024 * 1024) }))).toBe(
+      "RESOURCE_EXHAUSTED",
+    );
     expect(await status({}, JSON.stringify({ page_token: "x".repeat(32 * 1024 * 1024) }))).toBe(429);
     expect(await status({})).toBe(200);
   });
@@ -178,13 +182,18 @@ describe("a lease", () => {
         const [answer] = (await call).answers;
         return answer?.error === undefined ? "accepted" : answer.error.reason || String(answer.error.code);
       } catch (error) {
-        return refusalOf(Promise.reject(error as Error));
+        return refusal(error);
       }
     };
     return [
       await said(client.worker.startTasks({ workerSessionId, starts: [{ lease, kind: { case: "tool", value: {} } }] })),
       await said(client.worker.reportOutput({ workerSessionId, deltas: [{ lease, kind: { case: "tool", value: { text: "forged" } } }] })),
-      await said(client.worker.settleTasks({ workerSessionId, settlements: [{ lease, outcome: { case: "tool", value: { output: { kind: { case: "json", value: '"forged"' } } } } }] })),
+      await said(
+        client.worker.settleTasks({
+          workerSessionId,
+          settlements: [{ lease, outcome: { case: "tool", value: { output: { kind: { case: "json", value: '"forged"' } } } } }],
+        }),
+      ),
     ];
   }
 

@@ -1,13 +1,26 @@
 import { toJson } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { commandHeader, type ConnectClient, createLocalClient } from "@forge/client";
+import { type ConnectClient, commandHeader, createLocalClient } from "@forge/client";
 import { createControlPlane } from "@forge/engine";
 import { type Event, EventSchema, EventService, type SubscribeEventsResponse } from "@forge/protocol/event";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cluster, NAMESPACE, startCluster } from "../harness/cluster.ts";
 import { refusalOf } from "../harness/refusal.ts";
-import { createSession, eventsUntil, kindsOf, runEnded, runStream, sessionStream, startRun, startTurn, threeSteps, turnEnded, until, useTool } from "../harness/work.ts";
+import {
+  createSession,
+  eventsUntil,
+  kindsOf,
+  runEnded,
+  runStream,
+  sessionStream,
+  startRun,
+  startTurn,
+  threeSteps,
+  turnEnded,
+  until,
+  useTool,
+} from "../harness/work.ts";
 
 let cluster: Cluster;
 let client: ConnectClient;
@@ -72,7 +85,10 @@ describe("a subscriber that comes back", () => {
     const seen: Event[] = [];
     while (!seen.some((event) => event.turnId === turnId && event.kind === "turn.completed")) {
       const abort = new AbortController();
-      for await (const { kind } of client.event.subscribeEvents({ streams: [{ stream: sessionStream(live), afterSeq: seen.at(-1)?.seq ?? 0n }] }, { signal: abort.signal })) {
+      for await (const { kind } of client.event.subscribeEvents(
+        { streams: [{ stream: sessionStream(live), afterSeq: seen.at(-1)?.seq ?? 0n }] },
+        { signal: abort.signal },
+      )) {
         if (kind.case !== "event") continue;
         seen.push(kind.value);
         break;
@@ -112,7 +128,8 @@ describe("a filter", () => {
   it("leaves out kinds, and the positions cover what it left out", async () => {
     const responses: SubscribeEventsResponse[] = [];
     const filter = { excludeKinds: ["turn.output_delta", "tool.output_delta"] };
-    for await (const response of client.event.subscribeEvents({ streams: [{ stream: sessionStream(sessionId) }], filter, noFollow: true })) responses.push(response);
+    for await (const response of client.event.subscribeEvents({ streams: [{ stream: sessionStream(sessionId) }], filter, noFollow: true }))
+      responses.push(response);
     const events = responses.flatMap(({ kind }) => (kind.case === "event" ? [kind.value] : []));
     expect(names(events)).toStrictEqual(names(reference.filter((event) => !event.kind.endsWith(".output_delta"))));
     const end = responses.at(-1)?.kind;
@@ -131,7 +148,10 @@ describe("a filter", () => {
     })().catch(() => undefined);
     const turnId = await startTurn(client, live, "count to 8");
     const deltas = (await turnEnded(client, live, turnId)).filter((event) => event.kind === "turn.output_delta").map((event) => Number(event.seq));
-    await until("the position of the last delta is told", () => (positions.at(-1) ?? 0) >= (deltas.at(-1) as number) || positions.some((seq) => seq >= (deltas[0] as number)));
+    await until(
+      "the position of the last delta is told",
+      () => (positions.at(-1) ?? 0) >= (deltas.at(-1) as number) || positions.some((seq) => seq >= (deltas[0] as number)),
+    );
     abort.abort();
     await following;
     expect(positions).toStrictEqual(positions.toSorted((a, b) => a - b));
@@ -159,7 +179,11 @@ describe("a subscriber that can't keep up", () => {
       const sent = limit + 10;
       for (let index = 0; index < sent; index++) {
         // Commands through this engine reach its subscribers directly; each turn is stopped before anybody could take it up.
-        const { turnId } = await local.session.startTurn({ header: commandHeader(), sessionId: live, input: [{ kind: { case: "text", value: { text: "hello" } } }] });
+        const { turnId } = await local.session.startTurn({
+          header: commandHeader(),
+          sessionId: live,
+          input: [{ kind: { case: "text", value: { text: "hello" } } }],
+        });
         await local.session.abandonTurn({ header: commandHeader(), sessionId: live, turnId, reason: "test" });
       }
       await until("the quick subscriber has everything", () => quick.filter((event) => event.kind === "turn.abandoned").length === sent);

@@ -1,4 +1,4 @@
-import { commandHeader, type ConnectClient, createConnectClient, withRetry } from "@forge/client";
+import { type ConnectClient, commandHeader, createConnectClient, withRetry } from "@forge/client";
 import { Decision } from "@forge/protocol/tool";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cluster, startCluster } from "../harness/cluster.ts";
@@ -85,7 +85,12 @@ describe("an approval", () => {
   it("that nobody answers in time is denied, and the call is never made", async () => {
     const approval = await waiting(300);
     const events = await turnEnded(client, approval.sessionId, approval.turnId);
-    expect(kindsOf(events.filter((event) => event.toolCallId === approval.callId))).toStrictEqual(["tool.requested", "tool.approval_required", "approval.expired", "tool.denied"]);
+    expect(kindsOf(events.filter((event) => event.toolCallId === approval.callId))).toStrictEqual([
+      "tool.requested",
+      "tool.approval_required",
+      "approval.expired",
+      "tool.denied",
+    ]);
     expect((await cluster.effects()).get(approval.callId)).toBeUndefined();
     await expect(answer(client, approval, Decision.ALLOW)).rejects.toMatchObject({ detail: { reason: "APPROVAL_RESOLVED" } });
     await expectInOrder(approval);

@@ -81,7 +81,9 @@ async function ticks(): Promise<number> {
 }
 
 function functionStep(id: string, name: string, input: Record<string, string>) {
-  const inputs = Object.fromEntries(Object.entries(input).map(([key, value]) => [key, { kind: { case: "literalJson" as const, value: JSON.stringify(value) } }]));
+  const inputs = Object.fromEntries(
+    Object.entries(input).map(([key, value]) => [key, { kind: { case: "literalJson" as const, value: JSON.stringify(value) } }]),
+  );
   return { id, kind: { case: "function" as const, value: { name } }, inputs };
 }
 

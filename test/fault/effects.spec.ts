@@ -2,7 +2,21 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cluster, startCluster } from "../harness/cluster.ts";
 import type { Service } from "../harness/service.ts";
 import type { Point } from "../harness/test-handlers.ts";
-import { createSession, eventsUntil, factsOf, kindsOf, runEnded, sessionStream, startRun, startTurn, threeSteps, type ToolName, turnEnded, until, useTool } from "../harness/work.ts";
+import {
+  createSession,
+  eventsUntil,
+  factsOf,
+  kindsOf,
+  runEnded,
+  sessionStream,
+  startRun,
+  startTurn,
+  type ToolName,
+  threeSteps,
+  turnEnded,
+  until,
+  useTool,
+} from "../harness/work.ts";
 
 interface HeldCall {
   readonly sessionId: string;
@@ -88,6 +102,26 @@ describe("when the executor is killed", () => {
     expect(events.filter((event) => event.kind === "step.completed").map((event) => event.stepId)).toStrictEqual(["note"]);
     expect(events.at(-1)?.payload).toMatchObject({ case: "runFailed", value: { error: { reason: "UNKNOWN_EFFECT" } } });
     await inOrder(cluster);
+  });
+});
+
+describe("a start after the task table was lost", () => {
+  it("makes it anew from the streams, and the work goes on", async () => {
+    const cluster = await startCluster();
+    try {
+      const executor = cluster.executors[0] as Service;
+      const call = await held(cluster, "test.append", "before-start");
+      await Promise.all([executor.kill(), cluster.controlPlanes[0]?.kill()]);
+      await cluster.database.execute("delete from forge.task");
+      await Promise.all([executor.start(), cluster.controlPlanes[0]?.start()]);
+      expect(await executor.heldAt("before-start")).toBe(call.callId);
+      executor.go(call.callId);
+      await turnEnded(cluster.client, call.sessionId, call.turnId);
+      expect(await effectsOf(cluster, call.callId)).toBe(1);
+      await inOrder(cluster);
+    } finally {
+      await cluster.close();
+    }
   });
 });
 

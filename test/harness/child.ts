@@ -1,10 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
 
 /** Lines of a process's output that are kept, for a failing test to show. */
 const LOG_LINES_MAX = 400;
 const READY_MS_MAX = 30_000;
+/** Processes are started by the dozen; what one has compiled the next one reads. */
+const COMPILE_CACHE = path.join(tmpdir(), `forge-compile-cache-${userInfo().uid}`);
 
 /** A process of its own, of one of the entries in this folder. It ends when the test process does. */
 export class Child {
@@ -15,7 +18,7 @@ export class Child {
 
   private constructor(entry: string, config: object) {
     this.#process = fork(path.join(import.meta.dirname, entry), {
-      env: { ...process.env, FORGE_TEST: JSON.stringify(config) },
+      env: { ...process.env, FORGE_TEST: JSON.stringify(config), NODE_COMPILE_CACHE: COMPILE_CACHE },
       execArgv: [],
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });

@@ -75,7 +75,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 
     const executors = Array.from({ length: options.executors ?? 1 }, (_, index) => {
       const url = urls[index % urls.length];
-      return new Service("executor-entry.ts", { url, token: workerToken, name: `executor-${index}`, workspace, effectsFile, environment: options.environment ?? {} });
+      return new Service("executor-entry.ts", {
+        url,
+        token: workerToken,
+        name: `executor-${index}`,
+        workspace,
+        effectsFile,
+        environment: options.environment ?? {},
+      });
     });
     for (const service of executors) cleanup.defer(() => service.kill());
     await Promise.all(executors.map((service) => service.start()));

@@ -10,6 +10,8 @@ export interface TestDatabase {
   readonly connection: PostgresConnection;
   /** kill -9 of the server, and its start; of a server of DATABASE_URL, the end of every connection to the database. */
   crash(): Promise<void>;
+  /** Runs a statement; answers how many rows it was about. */
+  execute(statement: string): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -32,6 +34,7 @@ async function openEmbedded(): Promise<TestDatabase> {
       await server.stop();
       server = await startEmbedded({ dataDirectory });
     },
+    execute: (statement) => run(server.connection, statement),
     close: async () => {
       await server.stop();
       await rm(dataDirectory, { recursive: true, force: true });
@@ -41,21 +44,23 @@ async function openEmbedded(): Promise<TestDatabase> {
 
 async function openOnServer(url: string): Promise<TestDatabase> {
   const name = `forge_system_${randomUUID().replaceAll("-", "")}`;
-  await run(url, `create database ${name}`);
+  const admin = { connectionString: url };
+  await run(admin, `create database ${name}`);
   const own = new URL(url);
   own.pathname = `/${name}`;
   return {
     connection: { connectionString: own.href },
-    crash: () => run(url, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`),
-    close: () => run(url, `drop database ${name} with (force)`),
+    crash: async () => void (await run(admin, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)),
+    execute: (statement) => run({ connectionString: own.href }, statement),
+    close: async () => void (await run(admin, `drop database ${name} with (force)`)),
   };
 }
 
-async function run(connectionString: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString });
+async function run(connection: PostgresConnection, statement: string): Promise<number> {
+  const client = new pg.Client(connection);
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query(statement)).rowCount ?? 0;
   } finally {
     await client.end();
   }

@@ -20,14 +20,14 @@ const port = createConnectClient({ url: config.url, token: config.token });
 const { providers } = createProviderRegistry({ env: config.environment });
 const worker = await withRetry(
   () =>
-  startWorker({
-    port,
-    name: config.name,
-    queues: ["default"],
-    handlers: [...createModelHandlers({ providers }), ...createBuiltinTools({ workspace: config.workspace }), ...createTestHandlers(config.effectsFile)],
-    slots: 32,
-    onProblem: (error) => logger.warn({ err: error }, "a problem in the executor"),
-  }),
+    startWorker({
+      port,
+      name: config.name,
+      queues: ["default"],
+      handlers: [...createModelHandlers({ providers }), ...createBuiltinTools({ workspace: config.workspace }), ...createTestHandlers(config.effectsFile)],
+      slots: 32,
+      onProblem: (error) => logger.warn({ err: error }, "a problem in the executor"),
+    }),
   { patienceMs: 20_000 },
 );
 ready({}, async () => {

@@ -6,6 +6,8 @@ import { createPostgresStore, type PostgresConnection } from "@forge/store-postg
 import pg from "pg";
 
 const NAMESPACE = "default";
+/** Of the pools here and in the store. */
+const CONNECTIONS_MAX = 10;
 
 export interface StreamName {
   readonly id: string;
@@ -72,16 +74,17 @@ export async function openInspector(connection: PostgresConnection): Promise<Ins
   }
 
   async function commandDifferences(streamId: string, events: readonly Event[]): Promise<readonly string[]> {
-    const records = await query<{ command_id: string; seq: number }>(
-      "select command_id, seq::int from forge.command where ns = $1 and stream_id = $2",
-      [NAMESPACE, streamId],
-    );
+    const records = await query<{ command_id: string; seq: number }>("select command_id, seq::int from forge.command where ns = $1 and stream_id = $2", [
+      NAMESPACE,
+      streamId,
+    ]);
     const byId = new Map(records.map((record) => [record.command_id, record.seq]));
     const lastOf = new Map<string, number>();
     const found: string[] = [];
     for (const event of events) {
       const previous = lastOf.get(event.commandId);
-      if (previous !== undefined && previous !== Number(event.seq) - 1) found.push(`command ${event.commandId} has effects at ${previous} and again at ${event.seq}`);
+      if (previous !== undefined && previous !== Number(event.seq) - 1)
+        found.push(`command ${event.commandId} has effects at ${previous} and again at ${event.seq}`);
       lastOf.set(event.commandId, Number(event.seq));
     }
     for (const [id, seq] of lastOf) if (byId.get(id) !== seq) found.push(`command ${id} ended at seq ${seq}, and its record says ${byId.get(id) ?? "nothing"}`);
@@ -90,28 +93,43 @@ export async function openInspector(connection: PostgresConnection): Promise<Ins
   }
 
   return {
-    streams: () => query<{ id: string; kind: "session" | "run" }>("select id::text, kind from forge.stream where ns = $1 order by id", [NAMESPACE]),
-    events: async (streamId) => (await rowsOf(streamId)).rows.filter((row) => !row.delta).map((row) => fromBinary(EventSchema, row.bytes)),
-    violations: async (stream, ended) => {
-      const { rows, head, prunedThrough } = await rowsOf(stream.id);
-      const events = rows.map((row) => fromBinary(EventSchema, row.bytes));
-      const facts = events.filter((_, index) => rows[index]?.delta === false);
-      const found = [
-        ...sequence(rows, events, head, prunedThrough),
-        ...calls(facts, ended),
-        ...turns(facts, ended),
-        ...run(stream, facts, ended),
-        ...(ended ? await commandDifferences(stream.id, facts) : []),
-        ...(await taskDifferences(stream)),
-      ];
-      return found.map((what) => `${stream.kind} ${stream.id}: ${what}`);
+    streams: () => evenAfterCrash(() => query<StreamName>("select id::text, kind from forge.stream where ns = $1 order by id", [NAMESPACE])),
+    events: async (streamId) => {
+      const { rows } = await evenAfterCrash(() => rowsOf(streamId));
+      return rows.filter((row) => !row.delta).map((row) => fromBinary(EventSchema, row.bytes));
     },
+    violations: (stream, ended) =>
+      evenAfterCrash(async () => {
+        const { rows, head, prunedThrough } = await rowsOf(stream.id);
+        const events = rows.map((row) => fromBinary(EventSchema, row.bytes));
+        const facts = events.filter((_, index) => rows[index]?.delta === false);
+        const found = [
+          ...sequence(rows, events, head, prunedThrough),
+          ...calls(facts, ended),
+          ...turns(facts, ended),
+          ...run(stream, facts, ended),
+          ...(ended ? await commandDifferences(stream.id, facts) : []),
+          ...(await taskDifferences(stream)),
+        ];
+        return found.map((what) => `${stream.kind} ${stream.id}: ${what}`);
+      }),
     close: async () => {
       await engine.close();
       await store.close();
       await pool.end();
     },
   };
+}
+
+/** A crash of the database ends connections that wait in a pool, which only who uses them next finds out: one failure for each of them at most. */
+async function evenAfterCrash<T>(read: () => Promise<T>): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (failures === CONNECTIONS_MAX) throw error;
+    }
+  }
 }
 
 /** seq goes from 1 to the head without gap or double, but for deltas that were pruned; the envelope says what the row says; time never goes back. */
@@ -123,7 +141,8 @@ function sequence(rows: readonly Row[], events: readonly Event[], head: number, 
   for (const [index, row] of rows.entries()) {
     const event = events[index] as Event;
     if (row.seq <= previous) found.push(`seq ${row.seq} is there twice`);
-    else if (row.seq > previous + 1 && row.seq - 1 > prunedThrough) found.push(`nothing between seq ${previous} and ${row.seq}, and pruned was only through ${prunedThrough}`);
+    else if (row.seq > previous + 1 && row.seq - 1 > prunedThrough)
+      found.push(`nothing between seq ${previous} and ${row.seq}, and pruned was only through ${prunedThrough}`);
     if (Number(event.seq) !== row.seq || event.kind !== row.kind) found.push(`row ${row.seq} ${row.kind} holds event ${event.seq} ${event.kind}`);
     if (event.kind.endsWith(".output_delta") !== row.delta) found.push(`${event.kind} at ${row.seq} is in the wrong table`);
     if (ids.has(event.eventId)) found.push(`event id ${event.eventId} is there twice`);
@@ -151,7 +170,8 @@ function calls(events: readonly Event[], ended: boolean): readonly string[] {
     const [end] = ends;
     const after = end === undefined ? [] : own.filter((event) => event.seq > end.seq && event.kind !== "tool.reported_late");
     if (after.length > 0) found.push(`tool call ${id} goes on after its end: ${after.map((event) => event.kind).join(", ")}`);
-    if (end?.kind === "tool.settled_unknown" && !own.some((event) => event.kind === "tool.started")) found.push(`tool call ${id} is unknown though it never started`);
+    if (end?.kind === "tool.settled_unknown" && !own.some((event) => event.kind === "tool.started"))
+      found.push(`tool call ${id} is unknown though it never started`);
   }
   return found;
 }

@@ -7,9 +7,14 @@ export async function refusalOf(call: Promise<unknown>): Promise<string> {
     await call;
     return "accepted";
   } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    const { code, reason } = error;
-    const name = ErrorCodeSchema.value[code]?.localName ?? String(code);
-    return reason === "" ? name : `${name} ${reason}`;
+    return refusal(error);
   }
+}
+
+/** A ForgeError as its code and reason; throws anything else. */
+export function refusal(error: unknown): string {
+  if (!(error instanceof ForgeError)) throw error;
+  const { code, reason } = error;
+  const name = ErrorCodeSchema.value[code]?.localName ?? String(code);
+  return reason === "" ? name : `${name} ${reason}`;
 }

@@ -80,7 +80,10 @@ async function perform(context: TaskContext, callId: string, args: CallArguments
   for (let piece = 0; piece < (args.pieces ?? 0); piece++) {
     // Apart by more than output is gathered for, so that each is an event.
     await delay(60, undefined, { signal }).catch(() => signal.throwIfAborted());
-    context.report({ case: "tool", value: { $typeName: "forge.event.v1.ToolOutputDelta", offset: BigInt(piece * 6), text: `piece\n`, epoch: context.lease.epoch } });
+    context.report({
+      case: "tool",
+      value: { $typeName: "forge.event.v1.ToolOutputDelta", offset: BigInt(piece * 6), text: `piece\n`, epoch: context.lease.epoch },
+    });
   }
   await at("before-effect", callId, args, signal);
   await append(effectsFile, callId);

@@ -79,7 +79,12 @@ export function runStream(id: string) {
 type Stream = ReturnType<typeof sessionStream> | ReturnType<typeof runStream>;
 
 /** Follows a stream, over lost connections, until an event satisfies; answers all events up to it. */
-export async function eventsUntil(client: ForgeClient, stream: Stream, isLast: (event: Event) => boolean, waitMs: number = PATIENCE_MS): Promise<readonly Event[]> {
+export async function eventsUntil(
+  client: ForgeClient,
+  stream: Stream,
+  isLast: (event: Event) => boolean,
+  waitMs: number = PATIENCE_MS,
+): Promise<readonly Event[]> {
   const signal = AbortSignal.timeout(waitMs);
   const events: Event[] = [];
   for await (const followed of followEvents(client, { streams: [{ stream }], signal })) {
@@ -124,14 +129,20 @@ export function threeSteps(call: CallArguments = {}): MessageInitShape<typeof Wo
       {
         id: "append",
         kind: { case: "tool", value: { tool: "test.append" } },
-        inputs: Object.fromEntries(Object.entries(call).map(([name, value]) => [name, { kind: { case: "literalJson" as const, value: JSON.stringify(value) } }])),
+        inputs: Object.fromEntries(
+          Object.entries(call).map(([name, value]) => [name, { kind: { case: "literalJson" as const, value: JSON.stringify(value) } }]),
+        ),
       },
       { id: "say", kind: { case: "agent", value: { agent: { model: "demo/echo" }, prompt: "All done.", agentId: "sayer", agentVersion: "v1" } } },
     ],
   };
 }
 
-export async function startRun(client: ForgeClient, definition: MessageInitShape<typeof WorkflowDefinitionSchema>, commandId: string = randomUUID()): Promise<string> {
+export async function startRun(
+  client: ForgeClient,
+  definition: MessageInitShape<typeof WorkflowDefinitionSchema>,
+  commandId: string = randomUUID(),
+): Promise<string> {
   const request = { header: commandHeader(commandId), definition, policy: { answer: Decision.ALLOW } };
   return (await onceServed(() => client.workflow.startRun(request))).runId;
 }

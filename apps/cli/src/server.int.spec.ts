@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cli, type CliResult, forge, forgeOnTerminal, isAlive, until } from "./testing/cli.ts";
 import { createTestProject, type TestProject } from "./testing/project.ts";
@@ -94,6 +95,21 @@ describe("commands and a server", () => {
     expect(existsSync(path.join(project.root, ".forge/data/address.json"))).toBe(false);
   });
 
+  it("ends a server whose token or address was lost, and leaves the token to the server", async () => {
+    await run("up", "--detach");
+    const { pid } = await address();
+    const data = path.join(project.root, ".forge/data");
+    await rm(path.join(data, "token"));
+    const refused = await run("runs");
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("npx forge down")]);
+    expect(existsSync(path.join(data, "token"))).toBe(false);
+    expect((await run("down")).stdout).toBe(`Ended process ${pid}.\n`);
+    await run("up", "--detach");
+    const next = (await address()).pid;
+    await writeFile(path.join(data, "address.json"), "lost");
+    expect((await run("down")).stdout).toBe(`Ended process ${next}.\n`);
+  });
+
   it("warns of an address that others can reach", async () => {
     const { stderr } = await run("up", "--detach", "--host", "0.0.0.0", "--idle", "400ms");
     expect(stderr).toMatch(/warning: 0\.0\.0\.0 can be reached by other machines/);
@@ -119,6 +135,18 @@ describe("commands and a server", () => {
       await cli.says(/›/, from);
       cli.child.stdin.write("\u0004");
       expect((await cli.end()).code).toBe(0);
+    });
+
+    it("loses no line that was typed before it asks, and takes a paste as one", async () => {
+      await run("down");
+      const cli = forgeOnTerminal(["chat", "--model", "demo/echo"], { directory: project.root });
+      await cli.says(/Starting Forge/);
+      cli.child.stdin.write("first\rsecond\r\u001B[200~third\rand on\u001B[201~\r\u0004");
+      const { code, stdout } = await cli.end();
+      expect(code).toBe(0);
+      const [before = "", conversation = ""] = stdout.split("Session");
+      expect(before).not.toContain("first");
+      expect(stripVTControlCharacters(conversation).replaceAll("\r", "")).toMatch(/first\n[^›]*first\n[^]*second\n[^›]*second\n[^]*third\nand on\n/);
     });
 
     it("sees again what was said in a session, and what is going on in it", async () => {

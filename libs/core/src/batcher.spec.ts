@@ -47,6 +47,21 @@ describe("Batcher", () => {
     expect(await Promise.all(all)).toHaveLength(5);
   });
 
+  it("shares what waits among the batches that may go, and keeps few items together", async () => {
+    const { sent, send } = controlled();
+    const batcher = new Batcher(send, { concurrency: 2, batchMax: 100 });
+    const many = Array.from({ length: 32 }, (_, item) => batcher.submit(item));
+    await turn();
+    expect(sent.map((batch) => batch.items.length)).toEqual([16, 16]);
+    for (const batch of sent) batch.end();
+    await Promise.all(many);
+    const few = Array.from({ length: 10 }, (_, item) => batcher.submit(item));
+    await turn();
+    expect(sent.slice(2).map((batch) => batch.items.length)).toEqual([8, 2]);
+    for (const batch of sent) batch.end();
+    await Promise.all(few);
+  });
+
   it("fails every item of a failed batch and goes on with the next", async () => {
     const { sent, send } = controlled();
     const batcher = new Batcher(send, { concurrency: 1, batchMax: 10 });

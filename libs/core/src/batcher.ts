@@ -4,6 +4,9 @@ interface Waiting<Item, Outcome> {
   readonly reject: (error: unknown) => void;
 }
 
+/** Fewer items than this are not shared among several batches. */
+const SHARE_MIN = 8;
+
 /** How a Batcher behaves. */
 export interface BatcherOptions {
   /** Batches on their way at once. */
@@ -41,12 +44,21 @@ export class Batcher<Item, Outcome> {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      while (this.#waiting.length > 0 && this.#inFlight < this.#options.concurrency) void this.#flush();
+      while (this.#waiting.length > 0 && this.#inFlight < this.#options.concurrency) void this.#flush(this.#share());
     });
   }
 
-  async #flush(): Promise<void> {
-    const batch = this.#waiting.splice(0, this.#options.batchMax);
+  /**
+   * What waits is shared among the batches that may go now: one large batch would leave its senders idle together while it is on its way, and the
+   * receiver idle while they prepare the next. Few items stay together, since each batch costs something by itself.
+   */
+  #share(): number {
+    const free = this.#options.concurrency - this.#inFlight;
+    return Math.min(this.#options.batchMax, Math.max(SHARE_MIN, Math.ceil(this.#waiting.length / free)));
+  }
+
+  async #flush(size: number): Promise<void> {
+    const batch = this.#waiting.splice(0, size);
     this.#inFlight++;
     try {
       const outcomes = await this.#send(batch.map((waiting) => waiting.item));

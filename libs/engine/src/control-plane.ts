@@ -17,6 +17,7 @@ import { createWorkflowService } from "./services/workflow-service.ts";
 import { newId } from "./stream/identity.ts";
 import { type Appended, StreamEngine } from "./stream/stream-engine.ts";
 import { Hub } from "./subscribe/hub.ts";
+import { DeltaPruner } from "./tasks/delta-pruner.ts";
 import { LostTasks } from "./tasks/lost-tasks.ts";
 import { Outbox } from "./tasks/outbox.ts";
 import { Repair } from "./tasks/repair.ts";
@@ -75,6 +76,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const dispatches = options.dispatches ?? true;
   const replica = `replica:${newId(Date.now())}`;
   const startedAtMs = Date.now();
+  let expiresFromMs = startedAtMs + leaseTtlMs;
   const stop = new AbortController();
   const placement = new Placement<StoredTask>();
   const hub = new Hub();
@@ -102,6 +104,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const outbox = new Outbox(engine, repair, onProblem);
   const timers = new Timers(store, engine, repair, replica, onProblem);
   const executor = new Executor(engine);
+  const pruner = new DeltaPruner(store, (error) => onProblem(error, "pruning"));
   const background: Promise<void>[] = [];
 
   function onAppended(appended: Appended): void {
@@ -119,7 +122,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       guard("cancellations", Promise.all([lost.cancelled(unfetched), lost.settleCancelled(streamId)]));
     }
     const pruneThroughSeq = firstTurnStart(events);
-    if (pruneThroughSeq > 1) guard("pruning", store.pruneDeltas(namespace, streamId, pruneThroughSeq - 1));
+    if (pruneThroughSeq > 1) pruner.prune(namespace, streamId, pruneThroughSeq - 1);
   }
 
   function guard(where: string, work: Promise<unknown>): void {
@@ -186,7 +189,12 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     }
   }
 
+  /**
+   * Takes leases away whose time has passed, but not before everybody had the time of one lease to say that he is still there: while this replica, or the
+   * database, was away, no heartbeat could come through.
+   */
   async function expire(): Promise<void> {
+    if (Date.now() < expiresFromMs) return;
     const dead = await store.removeDeadWorkers();
     for (const sessionId of dead) {
       placement.remove(sessionId);
@@ -217,6 +225,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     onWakeups,
     () => {
       // While the connection was down anything may have moved.
+      expiresFromMs = Date.now() + leaseTtlMs;
       engine.forgetAll();
       guard("wake-ups", lookEverywhere());
     },
@@ -256,6 +265,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     compareTasks: (namespace, streamId, kind) => repair.compare(namespace, streamId, kind),
     close: async () => {
       stop.abort();
+      pruner.stop();
       await Promise.all(background);
       // The end of a command may put another into the outbox, and the other way round.
       while (outbox.isBusy || engine.isBusy) {

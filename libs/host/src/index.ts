@@ -1,4 +1,5 @@
 export { type Address, readAddress } from "./address-file.ts";
+export { checkModel } from "./check-model.ts";
 export { type ControlPlaneService, type ControlPlaneServiceOptions, startControlPlane } from "./control-plane.ts";
 export { type DatabaseOptions, type OpenDatabase, openDatabase } from "./database.ts";
 export { type Executor, type ExecutorOptions, startExecutor } from "./executor.ts";

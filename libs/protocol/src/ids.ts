@@ -1,9 +1,14 @@
+/** Every byte as two digits: an id is made for every event, and a look-up costs a fifth of a conversion. */
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const DASH_BEFORE: ReadonlySet<number> = new Set([4, 6, 8, 10]);
+
 /** The 16 bytes of a UUID as text, with version and variant bits set. */
 function format(bytes: Uint8Array, version: number): string {
   bytes[6] = ((bytes[6] as number) & 0x0f) | (version << 4);
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
-  const hex = Array.from(bytes.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+  let text = "";
+  for (let index = 0; index < 16; index++) text += (DASH_BEFORE.has(index) ? "-" : "") + (HEX[bytes[index] as number] as string);
+  return text;
 }
 
 /** UUID version 7 (RFC 9562): 48 bits of milliseconds, then the given random bytes (at least 10). */

@@ -27,6 +27,11 @@ async function serve(overrides?: Overrides, options?: Partial<ServerOptions>): P
   return served;
 }
 
+/** Waits until a check holds; a busy machine may take its time. */
+async function until(check: () => void): Promise<void> {
+  await vi.waitFor(check, 10_000);
+}
+
 function overHttp2({ url }: { readonly url: string }) {
   return createConnectTransport({ baseUrl: url, httpVersion: "2" });
 }
@@ -138,7 +143,7 @@ describe("a caller", () => {
     const served = await serve({ session: { listSessions } });
     const error = await failureOf(createClient(SessionService, overHttp2(served)).listSessions({}, { ...AS_CLIENT, timeoutMs: 50 }));
     expect(error.code).toBe(Code.DeadlineExceeded);
-    await vi.waitFor(() => expect(served.activity.open).toBe(0));
+    await until(() => expect(served.activity.open).toBe(0));
     expect(served.bugs).toEqual([]);
   });
 
@@ -226,11 +231,11 @@ describe("open streams", () => {
     const events = createClient(EventService, transport);
     const stream = events.subscribeEvents({}, { ...AS_CLIENT, signal: stop.signal })[Symbol.asyncIterator]();
     await stream.next();
-    await vi.waitFor(() => expect(served.received).toHaveLength(2));
+    await until(() => expect(served.received).toHaveLength(2));
     expect(served.activity.open).toBe(1);
     stop.abort();
     await expect(stream.next()).rejects.toMatchObject({ code: Code.Canceled });
-    await vi.waitFor(() => expect(served.activity.open).toBe(0));
+    await until(() => expect(served.activity.open).toBe(0));
     expect(served.activity.lastAtMs).toBeGreaterThanOrEqual(startedMs);
     gate.resolve();
     await heartbeat;
@@ -248,7 +253,7 @@ describe("open streams", () => {
     }
     await served.close();
     await Promise.all(failures);
-    await vi.waitFor(() => expect(ended).toHaveBeenCalledTimes(TRANSPORTS.length));
+    await until(() => expect(ended).toHaveBeenCalledTimes(TRANSPORTS.length));
     await served.close();
     await expect(fetch(`${served.url}/healthz`)).rejects.toMatchObject({ cause: { code: "ECONNREFUSED" } });
   });
@@ -278,8 +283,8 @@ describe("open streams", () => {
     socket.pause();
     await once(socket, "readable");
     socket.destroy();
-    await vi.waitFor(() => expect(ended).toHaveBeenCalledTimes(1));
-    await vi.waitFor(() => expect(served.activity.open).toBe(0));
+    await until(() => expect(ended).toHaveBeenCalledTimes(1));
+    await until(() => expect(served.activity.open).toBe(0));
   });
 });
 

@@ -39,6 +39,8 @@ export interface Server {
 
 /** An artifact of 16 MiB as base64 in JSON, and its envelope. */
 const READ_BYTES_MAX = 22 * 1024 * 1024;
+/** An event is smaller than this and is not worth a trip to the compressing threads, which costs more time than the bytes do on any network nearby. */
+const COMPRESS_BYTES_MIN = 64 * 1024;
 const STREAMS_PER_CALLER_MAX = 2_000;
 /** Long enough for any network, short enough that who says nothing holds no connection for long. */
 const PATIENCE_MS = 10_000;
@@ -67,6 +69,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       createReflectionRoutes(services, routes)(router);
     },
     readMaxBytes: READ_BYTES_MAX,
+    compressMinBytes: COMPRESS_BYTES_MIN,
     // The contract's own names; and what is not in the contract, an enum's value for one, is refused instead of passed over.
     jsonOptions: { useProtoFieldName: true, ignoreUnknownFields: false },
     fallback: (_, response) => {

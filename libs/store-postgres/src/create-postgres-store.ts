@@ -14,6 +14,7 @@ import { leaseCancelled, leaseInternal, leaseTasks } from "./tasks/lease.ts";
 import { expireLeases, releaseOwners } from "./tasks/release.ts";
 import { hasWork, repairTasks, tasksOf } from "./tasks/repair.ts";
 import { listen } from "./wakeups/listen.ts";
+import { Peers } from "./wakeups/peers.ts";
 import { WakeupSender } from "./wakeups/sender.ts";
 import { drainWorker, liveWorkers, removeDeadWorkers, saveWorker } from "./workers.ts";
 
@@ -28,6 +29,8 @@ export interface PostgresStoreOptions extends PostgresConnection {
 /** One batch is built and sent while the other commits; more would only contend for the same log. */
 const APPEND_CONNECTIONS = 2;
 const READ_CONNECTIONS = 6;
+/** How often a store that listens says so to the others; three missed ones mean that it is gone. */
+const HELLO_INTERVAL_MS = 10_000;
 
 /** Every statement has an index for what it looks up; while a table is young its statistics would let a prepared one scan it, and go on to until they are renewed. */
 const READ_SETTINGS = { enable_seqscan: "off", jit: "off" };
@@ -38,7 +41,8 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   const appends = new Database(options, { max: APPEND_CONNECTIONS, named, settings: APPEND_SETTINGS });
   const reads = new Database(options, { max: READ_CONNECTIONS, named, settings: READ_SETTINGS });
   const name = randomUUID();
-  const sender = new WakeupSender(name, options, named);
+  const peers = new Peers(() => performance.now());
+  const sender = new WakeupSender(name, options, named, peers);
   const closing = new AbortController();
   const listeners = new Set<Promise<void>>();
   let closed: Promise<void> | undefined;
@@ -96,9 +100,23 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     // Resolves when it listens, so that nothing is missed from then on; the listening itself goes on until the signal aborts or the store closes.
     listen: async (onWakeups, onReconnect, signal) => {
       const { promise: ready, resolve: onListening } = Promise.withResolvers<void>();
-      const listening = listen({ connection: options, name, onWakeups, onListening, onReconnect }, AbortSignal.any([signal, closing.signal]));
+      const onHearing = (hears: boolean): void => {
+        peers.hears(hears);
+        if (hears) sender.hello();
+      };
+      const onPeer = (): void => {
+        if (peers.heard()) sender.hello();
+      };
+      const greeting = setInterval(() => sender.hello(), HELLO_INTERVAL_MS).unref();
+      const listening = listen(
+        { connection: options, name, onWakeups, onListening, onReconnect, onHearing, onPeer },
+        AbortSignal.any([signal, closing.signal]),
+      );
       listeners.add(listening);
-      const ended = listening.finally(() => listeners.delete(listening));
+      const ended = listening.finally(() => {
+        clearInterval(greeting);
+        listeners.delete(listening);
+      });
       await Promise.race([ready, ended]);
     },
     close: async () => await (closed ??= close()),

@@ -10,7 +10,7 @@ export function sqlState(error: unknown): string | undefined {
 /** The given data was refused: class 22 (data exception), 23 (integrity constraint violation) or 54 (a limit of the server, such as an index row's size). */
 export function isDataError(error: unknown): boolean {
   const state = sqlState(error);
-  return state !== undefined && (/^(22|23|54)/.test(state));
+  return state !== undefined && /^(22|23|54)/.test(state);
 }
 
 /** The statement was rolled back because of others, and may simply be run again: a serialization failure or a deadlock. */

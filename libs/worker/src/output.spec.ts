@@ -45,6 +45,7 @@ describe("a task's output", () => {
   it("goes at once at first, then every 50 ms, joined by channel and in order", async () => {
     const { sent, output } = setup();
     output.push(text("a"));
+    await vi.advanceTimersByTimeAsync(0);
     expect(sent).toEqual([["text: a"]]);
     await vi.advanceTimersByTimeAsync(10);
     for (const piece of [text("b"), text("c"), reasoning("d"), reasoning("e"), argumentsOf("1", "{"), argumentsOf("1", "}"), argumentsOf("2", "{}"), text("f")])
@@ -55,6 +56,7 @@ describe("a task's output", () => {
     expect(sent.slice(1)).toEqual([["text: bc", "reasoning: de", "1: {}", "2: {}", "text: f"]]);
     await vi.advanceTimersByTimeAsync(60);
     output.push(text("g"));
+    await vi.advanceTimersByTimeAsync(0);
     expect(sent.slice(2)).toEqual([["text: g"]]);
   });
 
@@ -65,6 +67,7 @@ describe("a task's output", () => {
     output.push(text("x".repeat(4095)));
     expect(sent).toHaveLength(1);
     output.push(text("y"));
+    await vi.advanceTimersByTimeAsync(0);
     expect(sent).toHaveLength(2);
   });
 
@@ -72,6 +75,7 @@ describe("a task's output", () => {
     let gate = Promise.withResolvers<void>();
     const { sent, output } = setup(() => gate.promise);
     output.push(text("a"));
+    await vi.advanceTimersByTimeAsync(0);
     for (let count = 0; count < 3; count++) {
       output.push(text("x".repeat(4096)));
       await vi.advanceTimersByTimeAsync(100);
@@ -90,13 +94,22 @@ describe("a task's output", () => {
     output.push(text("a"));
     await vi.advanceTimersByTimeAsync(50);
     output.push(text("b"));
-    expect(sent).toEqual([["text: a"], ["text: b"]]);
     await vi.advanceTimersByTimeAsync(0);
+    expect(sent).toEqual([["text: a"], ["text: b"]]);
+  });
+
+  it("is not reported where the task ends in the same turn of the event loop", async () => {
+    const { sent, output } = setup();
+    output.push(text("a"));
+    output.end();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(sent).toEqual([]);
   });
 
   it("stops when the task has ended", async () => {
     const { sent, output } = setup();
     output.push(text("a"));
+    await vi.advanceTimersByTimeAsync(0);
     output.push(text("b"));
     output.end();
     output.push(text("c"));

@@ -40,6 +40,7 @@ export class Output {
   #pieces: Kind[] = [];
   #characters = 0;
   #timer: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
   #sending = false;
   #lastMs = 0;
   #ended = false;
@@ -63,13 +64,16 @@ export class Output {
     this.#ended = true;
     this.#pieces = [];
     clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
   }
 
   #schedule(): void {
     if (this.#sending || this.#pieces.length === 0) return;
     const waitMs = this.#characters >= CHARACTERS_MAX ? 0 : Math.max(0, this.#lastMs + INTERVAL_MS - Date.now());
     clearTimeout(this.#timer);
-    if (waitMs === 0) void this.#flush();
+    clearImmediate(this.#immediate);
+    // "At once" is after this turn of the event loop: what came in one piece from the network goes in one report, and what is settled by then needs none.
+    if (waitMs === 0) this.#immediate = setImmediate(() => void this.#flush());
     else this.#timer = setTimeout(() => void this.#flush(), waitMs);
   }
 

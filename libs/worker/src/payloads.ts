@@ -43,10 +43,23 @@ export class Payloads {
     switch (value.kind.case) {
       case "json":
         return value.kind.value;
-      case "artifact":
-        return new TextDecoder().decode(await this.get(value.kind.value.sha256));
+      case "artifact": {
+        const text = new TextDecoder().decode(await this.get(value.kind.value.sha256));
+        return value.path.length === 0 ? text : JSON.stringify(within(JSON.parse(text), value.path));
+      }
       case undefined:
         throw ForgeError.validation("value", "a value is either JSON text or an artifact");
     }
   }
+}
+
+/** The value at a path of keys and indexes; only what the value itself has is followed. */
+function within(value: unknown, path: readonly string[]): unknown {
+  let found = value;
+  for (const key of path) {
+    const has = typeof found === "object" && found !== null && Object.hasOwn(found, key) && (!Array.isArray(found) || /^\d+$/.test(key));
+    if (!has) throw ForgeError.validation("value.path", `the artifact has no ${path.join(".")}`);
+    found = (found as Record<string, unknown>)[key];
+  }
+  return found;
 }

@@ -27,6 +27,11 @@ class HeldTool implements TaskHandler {
   }
 }
 
+/** Waits until a check holds; a busy machine may take its time. */
+async function until(check: () => void): Promise<void> {
+  await vi.waitFor(check, 10_000);
+}
+
 const workers: Worker[] = [];
 
 afterEach(async () => {
@@ -80,7 +85,7 @@ describe("a worker", () => {
       leasedTask("c", { kind: { case: "function", value: { name: "same" } } }),
       leasedTask("d", { kind: { case: "model", value: { model: "other/model" } } }),
     );
-    await vi.waitFor(() => expect(plane.settled.toSorted()).toEqual(["a tool", "b tool", "c tool", "d failure"]));
+    await until(() => expect(plane.settled.toSorted()).toEqual(["a tool", "b tool", "c tool", "d failure"]));
     expect(served.toSorted()).toEqual(["a by model", "b by tool", "c by function"]);
   });
 
@@ -88,16 +93,16 @@ describe("a worker", () => {
     const plane = new FakeControlPlane();
     const { tool } = await start(plane);
     plane.hand(...["a", "b", "c", "d", "e"].map((id) => leasedTask(id)));
-    await vi.waitFor(() => expect([...tool.open.keys()]).toEqual(["a", "b"]));
+    await until(() => expect([...tool.open.keys()]).toEqual(["a", "b"]));
     expect(plane.slotsAsked).toEqual([2]);
     tool.open.get("a")?.();
-    await vi.waitFor(() => expect([...tool.open.keys()]).toEqual(["b", "c"]));
+    await until(() => expect([...tool.open.keys()]).toEqual(["b", "c"]));
     expect(plane.slotsAsked).toEqual([2, 1]);
     for (const id of ["b", "c", "d", "e"]) {
-      await vi.waitFor(() => expect(tool.open.has(id)).toBe(true));
+      await until(() => expect(tool.open.has(id)).toBe(true));
       tool.open.get(id)?.();
     }
-    await vi.waitFor(() => expect(plane.settlements.flat()).toHaveLength(5));
+    await until(() => expect(plane.settlements.flat()).toHaveLength(5));
     expect(tool.most).toBe(2);
   });
 
@@ -105,10 +110,10 @@ describe("a worker", () => {
     const plane = new FakeControlPlane();
     const { tool } = await start(plane);
     plane.hand(leasedTask("a"), leasedTask("b"));
-    await vi.waitFor(() => expect(plane.heartbeats.at(-1)).toEqual(["a", "b"]));
+    await until(() => expect(plane.heartbeats.at(-1)).toEqual(["a", "b"]));
     [plane.cancel, plane.lost] = [["a", "never heard of"], ["b"]];
-    await vi.waitFor(() => expect(tool.open.size).toBe(0));
-    await vi.waitFor(() => expect(plane.heartbeats.at(-1)).toEqual([]));
+    await until(() => expect(tool.open.size).toBe(0));
+    await until(() => expect(plane.heartbeats.at(-1)).toEqual([]));
     expect(plane.settled).toEqual(["a cancelled"]);
   });
 
@@ -116,7 +121,7 @@ describe("a worker", () => {
     const plane = new FakeControlPlane();
     const { tool } = await start(plane);
     plane.hand(leasedTask("a", {}, 1));
-    await vi.waitFor(() => expect(plane.heartbeats.at(-1)).toEqual(["a"]));
+    await until(() => expect(plane.heartbeats.at(-1)).toEqual(["a"]));
     const gate = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     plane.onCall = async (method) => {
@@ -128,11 +133,11 @@ describe("a worker", () => {
     await asked.promise;
     const first = tool.open.get("a");
     plane.hand(leasedTask("a", {}, 2));
-    await vi.waitFor(() => expect(tool.open.get("a")).not.toBe(first));
+    await until(() => expect(tool.open.get("a")).not.toBe(first));
     gate.resolve();
-    await vi.waitFor(() => expect(plane.heartbeats.length).toBeGreaterThan(3));
+    await until(() => expect(plane.heartbeats.length).toBeGreaterThan(3));
     tool.open.get("a")?.();
-    await vi.waitFor(() => expect(plane.settlements.flat()).toMatchObject([{ lease: { taskId: "a", epoch: 2 }, outcome: { case: "tool" } }]));
+    await until(() => expect(plane.settlements.flat()).toMatchObject([{ lease: { taskId: "a", epoch: 2 }, outcome: { case: "tool" } }]));
   });
 
   it("goes on when the control plane can't be reached for a while", async () => {
@@ -144,7 +149,7 @@ describe("a worker", () => {
     };
     plane.failPoll(new ForgeError(ErrorCode.STORAGE_ERROR, "connection reset"));
     plane.hand(leasedTask("a"));
-    await vi.waitFor(() => expect(plane.settled).toEqual(["a tool"]), { timeout: 5_000 });
+    await until(() => expect(plane.settled).toEqual(["a tool"]));
     expect(plane.registered).toEqual(["worker"]);
     expect(problems).not.toEqual([]);
   });
@@ -155,7 +160,7 @@ describe("a worker whose session is not known any more", () => {
     const plane = new FakeControlPlane();
     const { tool, problems } = await start(plane);
     plane.hand(leasedTask("a"));
-    await vi.waitFor(() => expect(plane.heartbeats.at(-1)).toEqual(["a"]));
+    await until(() => expect(plane.heartbeats.at(-1)).toEqual(["a"]));
     // The poll hears of it first; a heartbeat of the old session is still on its way.
     const gate = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
@@ -169,13 +174,13 @@ describe("a worker whose session is not known any more", () => {
     };
     await asked.promise;
     plane.failPoll(workerSessionGone());
-    await vi.waitFor(() => expect(plane.registered).toHaveLength(2));
+    await until(() => expect(plane.registered).toHaveLength(2));
     plane.hand(leasedTask("b"));
-    await vi.waitFor(() => expect([...tool.open.keys()]).toEqual(["b"]));
+    await until(() => expect([...tool.open.keys()]).toEqual(["b"]));
     gate.resolve();
-    await vi.waitFor(() => expect(plane.heartbeats.at(-1)).toEqual(["b"]));
+    await until(() => expect(plane.heartbeats.at(-1)).toEqual(["b"]));
     tool.open.get("b")?.();
-    await vi.waitFor(() => expect(plane.settled).toEqual(["b tool"]));
+    await until(() => expect(plane.settled).toEqual(["b tool"]));
     expect(plane.registered).toHaveLength(2);
     expect(problems).toEqual([]);
   });
@@ -189,7 +194,7 @@ describe("a worker whose session is not known any more", () => {
       if (sessionId === "session-1") throw workerSessionGone();
     };
     plane.failPoll(workerSessionGone());
-    await vi.waitFor(() => expect(plane.registered).toHaveLength(2), { timeout: 5_000 });
+    await until(() => expect(plane.registered).toHaveLength(2));
     expect(problems).toHaveLength(3);
   });
 });
@@ -199,13 +204,13 @@ describe("a worker that ends", () => {
     const plane = new FakeControlPlane();
     const { tool, worker } = await start(plane);
     plane.hand(leasedTask("a"));
-    await vi.waitFor(() => expect(tool.open.size).toBe(1));
+    await until(() => expect(tool.open.size).toBe(1));
     let isDrained = false;
     const drained = worker.drain(10_000).then(() => (isDrained = true));
-    await vi.waitFor(() => expect(plane.drained).toBe(1));
+    await until(() => expect(plane.drained).toBe(1));
     plane.hand(leasedTask("b"));
     const before = plane.heartbeats.length;
-    await vi.waitFor(() => expect(plane.heartbeats.length).toBeGreaterThan(before + 1));
+    await until(() => expect(plane.heartbeats.length).toBeGreaterThan(before + 1));
     expect({ isDrained, open: [...tool.open.keys()] }).toEqual({ isDrained: false, open: ["a"] });
     tool.open.get("a")?.();
     await drained;
@@ -216,7 +221,7 @@ describe("a worker that ends", () => {
     const plane = new FakeControlPlane();
     const { tool, worker } = await start(plane);
     plane.hand(leasedTask("a"));
-    await vi.waitFor(() => expect(tool.open.size).toBe(1));
+    await until(() => expect(tool.open.size).toBe(1));
     await worker.drain(20);
     expect(tool.open.size).toBe(1);
   });
@@ -235,7 +240,7 @@ describe("a worker that ends", () => {
     const plane = new FakeControlPlane();
     const { tool, worker } = await start(plane);
     plane.hand(leasedTask("a"), leasedTask("b"));
-    await vi.waitFor(() => expect(tool.open.size).toBe(2));
+    await until(() => expect(tool.open.size).toBe(2));
     await worker.stop();
     expect(plane.settled).toEqual(["a cancelled", "b cancelled"]);
     const calls = vi.fn<() => void>();
@@ -260,9 +265,9 @@ describe("a worker that ends", () => {
       },
     });
     plane.hand(leasedTask("a"));
-    await vi.waitFor(() => expect(tool.open.size).toBe(1));
+    await until(() => expect(tool.open.size).toBe(1));
     plane.hand(leasedTask("b"));
-    await vi.waitFor(() => expect(plane.slotsAsked).toEqual([2, 1]));
+    await until(() => expect(plane.slotsAsked).toEqual([2, 1]));
     const stopped = worker.stop();
     late.resolve();
     await stopped;

@@ -5,6 +5,7 @@ export { loadAgents } from "./agent/agent-registry.ts";
 export type { AgentLookup, AgentSource, LoadedAgent } from "./agent/agent-source.ts";
 export { type AgentDefaults, parseAgent } from "./agent/parse-agent.ts";
 export { type DefinitionReferences, definitionReferences } from "./definition/definition-references.ts";
+export { locateFunction } from "./definition/locate-function.ts";
 export { type LoadedWorkflow, type ParseWorkflowOptions, parseWorkflow } from "./definition/parse-workflow.ts";
 export { workflowHash } from "./definition/workflow-hash.ts";
 // Inputs from a command line.

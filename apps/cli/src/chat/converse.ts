@@ -5,6 +5,7 @@ import type { Session } from "@forge/protocol/session";
 import { askAboutInterrupt } from "../ask-about-interrupt.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { errorLines } from "../output/error-report.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { oneLine, safeText, widthOf } from "../output/text.ts";
 import type { ProjectLink } from "../server/project-link.ts";
@@ -15,11 +16,13 @@ import { Conversation } from "./conversation.ts";
 import { type ReadLine, readLine } from "./read-line.ts";
 import { type ChatLine, parseChatLine } from "./slash-command.ts";
 import { TurnLines } from "./turn-lines.ts";
+import type { TypeAhead } from "./type-ahead.ts";
 
 export interface ConverseOptions {
   readonly link: ProjectLink;
   readonly session: Session;
   readonly hint: string;
+  readonly typed: TypeAhead;
 }
 
 /** What the view puts around a call, and the last column. */
@@ -43,6 +46,7 @@ class Talk {
   readonly #attach: string;
   readonly #view: ChatView;
   readonly #conversation: Conversation;
+  readonly #typedAhead: TypeAhead;
   readonly #history: string[] = [];
   /** While a person is asked, what comes is held back, so that it does not run over the question. */
   #isAsking = false;
@@ -55,8 +59,9 @@ class Talk {
   #interrupts = 0;
   #hasDetached = false;
 
-  constructor(terminal: Terminal, { link, session, hint }: ConverseOptions) {
+  constructor(terminal: Terminal, { link, session, hint, typed }: ConverseOptions) {
     this.#terminal = terminal;
+    this.#typedAhead = typed;
     this.#link = link;
     this.#attach = `npx forge chat ${session.sessionId}${hint}`;
     this.#view = new ChatView({ style: terminal.style, columns: terminal.columns });
@@ -94,10 +99,20 @@ class Talk {
       if (read.kind !== "line" || read.text.trim() === "") continue;
       const line = parseChatLine(read.text);
       if (line.kind !== "say") await this.#perform(line);
-      else if (!(await this.#conversation.say(line.text))) {
-        this.#terminal.print(this.#terminal.style.dim("Somebody else has just started a turn; this line waits."));
-        text = read.text;
-      }
+      else if (!(await this.#say(line.text))) text = read.text;
+    }
+  }
+
+  /** False where another client was faster. What the session refuses to hear is told, and the conversation goes on. */
+  async #say(text: string): Promise<boolean> {
+    try {
+      if (await this.#conversation.say(text)) return true;
+      this.#terminal.print(this.#terminal.style.dim("Somebody else has just started a turn; this line waits."));
+      return false;
+    } catch (error) {
+      if (!(error instanceof ForgeError && error.code === ErrorCode.VALIDATION)) throw error;
+      for (const line of errorLines(error.detail, this.#terminal.style)) this.#terminal.print(line);
+      return true;
     }
   }
 
@@ -192,7 +207,13 @@ class Talk {
         () => watch.abort(),
       );
     const read = await this.#typed(() =>
-      readLine({ prompt: `${style.yellow("?")} Allow ${approval.tool}? [y]es, [n]o, or why not: `, history: [], signal: watch.signal }),
+      readLine({
+        typed: this.#typedAhead,
+        isAnswer: true,
+        prompt: `${style.yellow("?")} Allow ${approval.tool}? [y]es, [n]o, or why not: `,
+        history: [],
+        signal: watch.signal,
+      }),
     );
     watch.abort();
     this.#prompt = undefined;
@@ -208,7 +229,9 @@ class Talk {
   async #readPrompt(text: string): Promise<ReadLine> {
     const prompt = new AbortController();
     this.#prompt = prompt;
-    const read = await this.#typed(() => readLine({ prompt: `${this.#terminal.style.cyan("›")} `, history: this.#history, text, signal: prompt.signal }));
+    const read = await this.#typed(() =>
+      readLine({ typed: this.#typedAhead, isAnswer: false, prompt: `${this.#terminal.style.cyan("›")} `, history: this.#history, text, signal: prompt.signal }),
+    );
     this.#prompt = undefined;
     return read;
   }

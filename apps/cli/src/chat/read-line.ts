@@ -1,6 +1,11 @@
 import { createInterface } from "node:readline";
+import type { TypeAhead } from "./type-ahead.ts";
+import { withLineEnds } from "./typed-line.ts";
 
 export interface ReadLineOptions {
+  readonly typed: TypeAhead;
+  /** Whether it answers a question, which nobody can have answered before it was asked. */
+  readonly isAnswer: boolean;
   readonly prompt: string;
   /** Newest first; lines are added to it. */
   readonly history: string[];
@@ -17,16 +22,21 @@ export type ReadLine =
   | { readonly kind: "aborted"; readonly text: string };
 
 const CLEAR_LINE = "\r\u001B[K";
+/** The terminal marks what is pasted, so that its line ends are not taken for Enter. */
+const MARK_PASTES = "\u001B[?2004h";
+const MARK_NO_PASTES = "\u001B[?2004l";
 
 /**
  * One line from the terminal, with editing and history. The terminal is given back afterwards: while nobody is asked, Ctrl-C is a signal again. Ctrl-C in a
  * line that is not empty only empties it.
  */
-export function readLine({ prompt, history, text = "", signal }: ReadLineOptions): Promise<ReadLine> {
+export function readLine({ typed, isAnswer, prompt, history, text = "", signal }: ReadLineOptions): Promise<ReadLine> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve({ kind: "aborted", text });
+    const input = typed.open({ isAnswer });
+    process.stdout.write(MARK_PASTES);
     const reader = createInterface({
-      input: process.stdin,
+      input: input.stream,
       output: process.stdout,
       terminal: true,
       history: [...history],
@@ -44,7 +54,7 @@ export function readLine({ prompt, history, text = "", signal }: ReadLineOptions
     };
     signal?.addEventListener("abort", abort);
     reader.on("history", (lines: string[]) => history.splice(0, history.length, ...lines));
-    reader.on("line", (line) => end({ kind: "line", text: line }));
+    reader.on("line", (line) => end({ kind: "line", text: withLineEnds(line) }));
     reader.on("SIGINT", () => {
       if (reader.line === "") {
         process.stdout.write("\n");
@@ -55,6 +65,8 @@ export function readLine({ prompt, history, text = "", signal }: ReadLineOptions
     });
     reader.on("close", () => {
       signal?.removeEventListener("abort", abort);
+      input.close();
+      process.stdout.write(MARK_NO_PASTES);
       resolve(result);
     });
     reader.prompt();

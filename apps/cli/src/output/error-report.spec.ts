@@ -23,6 +23,11 @@ describe("error report", () => {
     expect(JSON.parse(errorJson(error.detail))).toEqual({ error: { code: "VALIDATION", message: "a label has a key", metadata: { field: "label" } } });
   });
 
+  it("knows what the system refuses", () => {
+    const refused = Object.assign(new Error("EACCES: permission denied, open '/a'"), { code: "EACCES", path: "/a" });
+    expect(toForgeError(refused)).toMatchObject({ code: ErrorCode.STORAGE_ERROR, message: "/a: permission denied" });
+  });
+
   it("takes what no code foresees for a bug", () => {
     expect(toForgeError(new TypeError("x is undefined"))).toMatchObject({ code: ErrorCode.INTERNAL, message: "x is undefined" });
   });

@@ -4,7 +4,7 @@ import type { Value } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
 import { Decision, type ToolPolicy } from "@forge/protocol/tool";
 import { type Run, RunSchema, RunStatus, StartRunResponseSchema } from "@forge/protocol/workflow";
-import { openProject, type Project, parseInputs, resolveWorkflow, toolPolicy } from "@forge/workflow";
+import { definitionReferences, openProject, type Project, parseInputs, resolveWorkflow, toolPolicy } from "@forge/workflow";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { errorLines } from "../output/error-report.ts";
@@ -12,9 +12,11 @@ import { formatDuration } from "../output/format-time.ts";
 import { messageJson } from "../output/message-json.ts";
 import { showValue } from "../output/value.ts";
 import { storeValue } from "../server/artifact-value.ts";
+import { checkDemoModels, explainModel } from "../server/explain-model.ts";
 import { hintFor } from "../server/locate-project.ts";
 import { openLink } from "../server/open-link.ts";
 import type { ProjectLink } from "../server/project-link.ts";
+import { explainRefusal } from "./explain-refusal.ts";
 import { followRun } from "./follow-run.ts";
 import { colouredStatus, runDurationMs, stepTable, writtenFiles } from "./run-summary.ts";
 import { RunView } from "./run-view.ts";
@@ -34,24 +36,31 @@ export interface RunOptions extends ServerOptions {
 export async function runCommand(context: Context, reference: string, options: RunOptions): Promise<number> {
   const { terminal, directory } = context;
   const named = options.project === undefined ? undefined : await openProject(path.resolve(directory, options.project));
-  const { definition, project, warnings } = await resolveWorkflow(reference, { directory, project: named });
+  const resolved = await resolveWorkflow(reference, { directory, project: named });
+  const { definition, project, warnings } = resolved;
   const inputs = JSON.stringify(await parseInputs(options.input ?? [], directory));
   const hint = await hintFor(project.root, directory);
   const link = await openLink(context, options.detach === true ? { ...options, foreground: false } : options, { root: project.root, reads: false });
   try {
     const header = commandHeader(options.key);
     const value: Value = await storeValue(link, inputs);
-    const started = await link.call((client) =>
-      client.workflow.startRun({
-        header,
-        definition,
-        inputs: value,
-        labels: { ...options.label },
-        queue: link.queue,
-        modelOverride: options.model ?? "",
-        policy: runPolicy(project, options),
-      }),
-    );
+    const models = options.model === undefined ? definitionReferences(definition).models : [options.model];
+    await checkDemoModels(models, link, context.environment);
+    const started = await link
+      .call((client) =>
+        client.workflow.startRun({
+          header,
+          definition,
+          inputs: value,
+          labels: { ...options.label },
+          queue: link.queue,
+          modelOverride: options.model ?? "",
+          policy: runPolicy(project, options),
+        }),
+      )
+      .catch(async (error: unknown) => {
+        throw await explainModel(explainRefusal(error, resolved), link, context.environment);
+      });
     const { runId } = started;
     const ownWarnings = link.reach.kind === "own" ? link.reach.warnings : project.warnings;
     for (const warning of [...ownWarnings, ...warnings, ...started.warnings]) terminal.note(`${terminal.errorStyle.yellow("warning:")} ${warning}`);

@@ -1,5 +1,7 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { type ConnectClient, createConnectClient } from "@forge/client";
-import { type Address, dataDirectoryOf, readAddress, tokenIn } from "@forge/host/project";
+import { type Address, dataDirectoryOf, readAddress } from "@forge/host/project";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 
@@ -16,7 +18,7 @@ export async function attach(root: string): Promise<Attached | undefined> {
   const dataDirectory = dataDirectoryOf(root);
   const address = await readAddress(dataDirectory);
   if (address === undefined) return undefined;
-  const client = createConnectClient({ url: address.url, token: await tokenIn(dataDirectory, "token") });
+  const client = createConnectClient({ url: address.url, token: await tokenBeside(dataDirectory) });
   try {
     await client.workflow.listRuns({ pageSize: 1 }, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
     return { client, address };
@@ -29,8 +31,18 @@ export async function attach(root: string): Promise<Attached | undefined> {
     if (!isAnswer) return undefined;
     throw new ForgeError(
       ErrorCode.UNAUTHENTICATED,
-      `process ${address.pid} at ${address.url} does not know the token in ${dataDirectory}: end it and try again`,
+      `process ${address.pid} at ${address.url} does not know the token in ${dataDirectory}: end it (npx forge down) and try again`,
       { cause: error },
     );
+  }
+}
+
+/** The server's own token; one that was lost is not made anew here, since the server would not know it. */
+async function tokenBeside(dataDirectory: string): Promise<string> {
+  try {
+    return (await readFile(path.join(dataDirectory, "token"), "utf8")).trim().replaceAll(/[^\w-]/g, "?");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "none";
+    throw error;
   }
 }

@@ -8,6 +8,9 @@ import { ForgeError } from "@forge/protocol";
 import { ErrorCode, ForgeErrorSchema } from "@forge/protocol/common";
 import { prepareLogFile } from "./server-log.ts";
 
+/** A server makes much garbage that dies at once: with room for it, a tenth of its time is not spent on moving it. In MiB for each half. */
+const YOUNG_SPACE = "--max-semi-space-size=64";
+
 export interface BackgroundOptions {
   readonly root: string;
   readonly environment: NodeJS.ProcessEnv;
@@ -30,7 +33,7 @@ export async function startBackground({ root, environment, arguments: given, mus
   const file = await prepareLogFile(dataDirectory);
   const log = await open(file, "a", 0o600);
   const begin = (await stat(file)).size;
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, "up", "--project", root, "--json", ...given], {
+  const child = spawn(process.execPath, [...process.execArgv, YOUNG_SPACE, process.argv[1] as string, "up", "--project", root, "--json", ...given], {
     cwd: root,
     env: environment,
     detached: true,

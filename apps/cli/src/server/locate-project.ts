@@ -63,7 +63,8 @@ async function projectsBelow(directory: string): Promise<string[]> {
     for (const parent of level) {
       for (const child of await directoriesIn(parent)) {
         seen++;
-        if (await hasData(child)) found.push(child);
+        // What can't be looked into is nobody's here.
+        if (await hasData(child).catch(() => false)) found.push(child);
         else next.push(child);
       }
     }
@@ -81,6 +82,10 @@ async function directoriesIn(directory: string): Promise<string[]> {
 }
 
 async function isDirectory(file: string): Promise<boolean> {
-  const found = await stat(file).catch(() => undefined);
-  return found?.isDirectory() === true;
+  try {
+    return (await stat(file)).isDirectory();
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+    throw error;
+  }
 }

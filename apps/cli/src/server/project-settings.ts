@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { ForgeError } from "@forge/protocol";
 import { openProject, type Project } from "@forge/workflow";
 
 /** What a project's server is started with, from its configuration and the environment. */
@@ -16,10 +17,16 @@ export async function readProjectSettings(root: string, environment: NodeJS.Proc
   const { db_path, llm } = project.config;
   const configured = db_path !== undefined && isDatabaseUrl(db_path) ? db_path : undefined;
   const keyVariable = llm.providers.openai?.api_key_env;
+  const named = environment.DATABASE_URL || undefined;
+  if (named !== undefined && !(isDatabaseUrl(named) && URL.canParse(named))) {
+    throw ForgeError.validation("DATABASE_URL", "DATABASE_URL is no URL of a PostgreSQL: write postgres://user:password@host/database", {
+      reason: "CONFIG_VALIDATION",
+    });
+  }
   const key = keyVariable === undefined ? undefined : environment[keyVariable];
   return {
     project,
-    databaseUrl: environment.DATABASE_URL || configured,
+    databaseUrl: named ?? configured,
     functionsDirectory: (await exists(project.functionsDir)) ? project.functionsDir : undefined,
     environment: key === undefined ? environment : { OPENAI_API_KEY: key, ...environment },
     providers: { openai: { baseUrl: llm.providers.openai?.base_url }, ollama: { baseUrl: llm.providers.ollama?.base_url } },

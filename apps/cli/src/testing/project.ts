@@ -23,6 +23,7 @@ steps:
   - {id: second, type: function, function: steps.wait, inputs: {ms: inputs.ms}}
 `,
   "workflows/fails.yaml": "workflow: {id: fails, version: v1}\nsteps:\n  - {id: only, type: function, function: steps.fail}\n",
+  "workflows/unserved.yaml": "workflow: {id: unserved, version: v1}\nsteps: [{id: only, type: function, function: steps.gret}]\n",
   "workflows/ask.yaml": "workflow: {id: ask, version: v1}\nsteps:\n  - {id: agent, type: agent, agent: sheller}\n",
   "wrong.yaml": "workflow: {id: wrong, version: v1}\nsteps:\n  - {id: a, type: function, function: steps.greet, inputs: {name: steps.b.text}}\n",
   "agents/sheller.yaml":

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dataDirectoryOf, readAddress } from "@forge/host/project";
 import { ForgeError } from "@forge/protocol";
@@ -22,13 +23,12 @@ const LOOK_MS = 20;
 export async function downCommand(context: Context, options: DownOptions): Promise<number> {
   const { terminal } = context;
   const { root } = await locateProject(context, options, { hasData: true });
-  const address = await readAddress(dataDirectoryOf(root));
-  if (address === undefined) {
+  const pid = (await readAddress(dataDirectoryOf(root)))?.pid ?? (await holderOf(root));
+  if (pid === undefined) {
     if (options.json === true) terminal.print(JSON.stringify({ stopped: false }));
     else terminal.note(`Forge does not run for ${root}.`);
     return EXIT.OK;
   }
-  const { pid } = address;
   await mustBeServer(root, pid);
   const status = showStatus(terminal, options.json === true);
   try {
@@ -55,12 +55,13 @@ export async function downCommand(context: Context, options: DownOptions): Promi
 
 /** Process ids are given out anew: only one that answers with this project's token, or was started as a server of Forge, is sent a signal. */
 async function mustBeServer(root: string, pid: number): Promise<void> {
-  const attached = await attach(root);
+  const attached = await attach(root).catch((error: unknown) => {
+    // One that does not know the token is told by what it was started as.
+    if (error instanceof ForgeError && error.code === ErrorCode.UNAUTHENTICATED) return undefined;
+    throw error;
+  });
   await attached?.client.close();
-  if (attached?.address.pid === pid) return;
-  const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
-  const words = command.split("\0");
-  if (words.includes("up") && words.some((word) => /(?:^|\/)(?:forge|main\.[jt]s)$/.test(word))) return;
+  if (attached?.address.pid === pid || (await isStartedAsServer(pid))) return;
   throw new ForgeError(
     ErrorCode.CONFLICT,
     `process ${pid} does not answer and does not look like a server of Forge; if it is one, end it yourself, else remove ${dataDirectoryOf(root)}/address.json`,
@@ -69,6 +70,18 @@ async function mustBeServer(root: string, pid: number): Promise<void> {
       metadata: { pid: String(pid) },
     },
   );
+}
+
+/** Who holds the data without an address: a server that is starting, or whose address was lost. */
+async function holderOf(root: string): Promise<number | undefined> {
+  const pid = Number(await readFile(path.join(dataDirectoryOf(root), "postgres.lock"), "utf8").catch(() => ""));
+  return Number.isSafeInteger(pid) && pid > 0 && (await isStartedAsServer(pid)) ? pid : undefined;
+}
+
+async function isStartedAsServer(pid: number): Promise<boolean> {
+  const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  const words = command.split("\0");
+  return words.includes("up") && words.some((word) => /(?:^|\/)(?:forge|main\.[jt]s)$/.test(word));
 }
 
 function isAlive(pid: number): boolean {

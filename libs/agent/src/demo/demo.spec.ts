@@ -76,6 +76,9 @@ describe("demo/triage", () => {
   it("answers with JSON once the search has answered, whatever it answered", async () => {
     const found = await ask("demo/triage", [report, ...toolTurn("tools.search", "src/login.ts:3: function submitLogin()\nsrc/login.ts:9: submitLogin()")]);
     expect(JSON.parse(found.text)).toEqual({ summary: 'Login crashes. "submitLogin" is found in src/login.ts.', severity: "high" });
+    const json = JSON.stringify({ matches: ["notes/a.md", "src/b.ts"].map((file) => ({ file, text: "submitLogin@https://host/c.ts" })) });
+    const listed = await ask("demo/triage", [report, ...toolTurn("tools.search", json)]);
+    expect(JSON.parse(listed.text).summary).toBe('Login crashes. "submitLogin" is found in src/b.ts, notes/a.md.');
     const denied = await ask("demo/triage", [report, ...toolTurn("tools.search", "denied by policy", true)]);
     expect(JSON.parse(denied.text).summary).toContain("denied by policy");
   });

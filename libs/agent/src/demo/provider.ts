@@ -5,6 +5,7 @@ import type { ModelCall, ModelProvider } from "../provider.ts";
 import { createScrubber } from "../providers/scrub.ts";
 import { chat } from "./chat.ts";
 import { echo } from "./echo.ts";
+import { DEMO_MODELS, FLAKY_MODEL } from "./known-models.ts";
 import { createDemoLanguageModel } from "./language-model.ts";
 import type { DemoModel } from "./script.ts";
 import { triage } from "./triage.ts";
@@ -12,10 +13,7 @@ import { triage } from "./triage.ts";
 /** Fast, and yet seen to stream. */
 const PIECE_DELAY_MS = 4;
 
-const MODELS: Readonly<Record<string, DemoModel>> = { chat, echo, triage };
-
-/** `flaky-3` fails three times before it answers. */
-const FLAKY = /^flaky-(\d{1,3})$/;
+const MODELS: Readonly<Record<(typeof DEMO_MODELS)[number], DemoModel>> = { chat, echo, triage };
 
 function flaky(failures: number, call: ModelCall): DemoModel {
   return (conversation) => {
@@ -31,11 +29,11 @@ function flaky(failures: number, call: ModelCall): DemoModel {
 }
 
 function findModel(modelId: string, call: ModelCall): DemoModel {
-  const model = Object.hasOwn(MODELS, modelId) ? MODELS[modelId] : undefined;
-  if (model) return model;
-  const failures = FLAKY.exec(modelId)?.[1];
+  const name = DEMO_MODELS.find((known) => known === modelId);
+  if (name) return MODELS[name];
+  const failures = FLAKY_MODEL.exec(modelId)?.[1];
   if (failures !== undefined) return flaky(Number(failures), call);
-  const known = [...Object.keys(MODELS), "flaky-<n>"].map((name) => `demo/${name}`).join(", ");
+  const known = [...DEMO_MODELS, "flaky-<n>"].map((each) => `demo/${each}`).join(", ");
   throw new ForgeError(ErrorCode.NOT_FOUND, `There is no model demo/${modelId}. Known are: ${known}.`, { reason: "MODEL_NOT_FOUND", origin: "worker" });
 }
 

@@ -5,10 +5,12 @@ import type { DemoModel } from "./script.ts";
 
 const FILES_MAX = 3;
 
-/** Paths that a search's answer names, once each. */
+/** Files that a search's answer names, once each, code before prose: as JSON where it is that, else whatever looks like a path. */
 function filesIn(output: string): string[] {
-  const paths = output.match(/[\p{L}\p{N}@_./-]+\.[a-z]{1,5}\b/gu) ?? [];
-  return [...new Set(paths)].slice(0, FILES_MAX);
+  const named = Array.from(output.matchAll(/"(?:file|path)"\s*:\s*"([^"\\]+)"/gu), (match) => match[1] as string);
+  const paths = new Set(named.length > 0 ? named : (output.match(/[\p{L}\p{N}@_./-]+\.[a-z]{1,5}\b/gu) ?? []));
+  const isProse = (path: string): boolean => /\.(?:md|txt)$/.test(path);
+  return [...paths].toSorted((a, b) => Number(isProse(a)) - Number(isProse(b))).slice(0, FILES_MAX);
 }
 
 function finding({ isError, output }: DemoToolResult, { identifier }: BugReport): string {

@@ -54,11 +54,16 @@ function fromCall(error: APICallError, provider: ModelProvider, nowMs: number): 
   const status = describeStatus(error.statusCode, errorName(error.data), provider);
   return {
     reason: status.reason,
-    message: `${provider.name} ${status.verb} (HTTP ${error.statusCode}): ${said}${body}${status.advice}`,
+    message: `${provider.name} ${status.verb} (HTTP ${error.statusCode}): ${sentence(`${said}${body}`)}${status.advice}`,
     isTransient: status.isTransient,
     retryAfterMs: status.isTransient ? retryAfterMs(error.responseHeaders, nowMs) : undefined,
     metadata: { http_status: String(error.statusCode) },
   };
+}
+
+/** Advice may follow. */
+function sentence(text: string): string {
+  return /[.!?\u3002]$/u.test(text) ? text : `${text}.`;
 }
 
 function broken(provider: ModelProvider, why: string): Finding {

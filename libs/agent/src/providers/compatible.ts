@@ -35,9 +35,13 @@ export function createCompatibleProvider(options: CompatibleProviderOptions): Mo
     name: options.name,
     versions: { "@ai-sdk/openai-compatible": VERSION },
     keyVariable: options.keyVariable,
-    address: `${options.baseUrl}, set by ${options.baseUrlVariable}`,
+    address: `${options.baseUrl}; ${isHere(options.baseUrl) ? "is it running? " : ""}${options.baseUrlVariable} sets another address`,
     listPrices: options.listPrices,
     languageModel: (modelId) => provider.languageModel(modelId),
     scrub: createScrubber(options.apiKey ? [options.apiKey] : []),
   };
+}
+
+function isHere(url: string): boolean {
+  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 }

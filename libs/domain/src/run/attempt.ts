@@ -52,10 +52,12 @@ export function taskSettled(run: RunRecorder, { key, outcome }: TaskSettled): Re
   switch (outcome.case) {
     case "function":
       if (current.call !== undefined) return wrongKind(state, key);
+      if (mustStart(state, current)) return taskNotStarted(state, key);
       settleOutput(run, current, outcome.value.output, { handlerDurationMs: outcome.value.durationMs });
       return undefined;
     case "tool": {
       if (current.call === undefined) return wrongKind(state, key);
+      if (mustStart(state, current)) return taskNotStarted(state, key);
       const { output, durationMs } = outcome.value;
       record(run, { case: "toolCompleted", value: create(ToolCompletedSchema, { output, durationMs }) }, aboutCall(current));
       settleOutput(run, current, output, { toolDurationMs: durationMs });
@@ -94,6 +96,7 @@ function settleFailure(run: RunRecorder, current: CurrentStep, failure: TaskFail
 /** Stopped, or never begun. Where nobody had asked for that, the attempt has failed. */
 function settleCancelled(run: RunRecorder, current: CurrentStep): void {
   if (run.state.status === RunStatus.CANCELLING) return stopAttempt(run, "The worker has stopped it.");
+  if (current.started && !isIdempotent(run.state, current)) return settleUnknown(run, current, "its worker stopped it before it was done");
   const error = stepError(ErrorCode.CANCELLED, "STEP_EXECUTION", current.stepId, "its worker gave it up before it was done");
   if (current.call !== undefined)
     record(run, { case: "toolCancelled", value: create(ToolCancelledSchema, { reason: "The worker gave it up." }) }, aboutCall(current));
@@ -112,7 +115,7 @@ export function taskLost(run: RunRecorder, command: TaskLost): Rejected | undefi
   const { state } = run;
   const current = openTask(state, command.key);
   if (current === undefined) return taskNotOpen(state, command.key);
-  const lost = `worker "${command.worker}" was lost`;
+  const lost = "its worker was lost";
   if (current.started && !isIdempotent(state, current)) {
     settleUnknown(run, current, `${lost} after it had begun`);
     return undefined;
@@ -175,6 +178,15 @@ function openTask(state: RunState, key: string): CurrentStep | undefined {
   const { current } = state;
   if (current === undefined || stepTaskKey(current) !== key) return undefined;
   return stepAt(state, current.position).kind.case === "agent" ? undefined : current;
+}
+
+/** Whether the attempt may have no result yet: what is not idempotent begins only with a go-ahead that is on record. */
+function mustStart(state: RunState, current: CurrentStep): boolean {
+  return !current.started && !isIdempotent(state, current);
+}
+
+function taskNotStarted(state: RunState, key: string): Rejected {
+  return refusal(ErrorCode.CONFLICT, "TASK_NOT_STARTED", `task ${key} of run ${state.runId} was settled without its start having been recorded`, state.runId);
 }
 
 function taskNotOpen(state: RunState, key: string): Rejected {

@@ -35,9 +35,7 @@ describe("starting a run", () => {
   it("records the definition whole, and the first step, in one append", () => {
     const run = new RunStream();
     const definition = workflow([functionStep("parse")]);
-    const { cases, result } = run.must(
-      startRun(definition, { labels: { team: "a" }, queue: "q", modelOverride: "demo/b", policy: { answer: Decision.DENY } }),
-    );
+    const { cases, result } = run.must(startRun(definition, { labels: { team: "a" }, queue: "q", modelOverride: "demo/b", policy: { answer: Decision.DENY } }));
     expect(cases).toEqual(["runCreated", "runStarted", "stepStarted"]);
     expect(result).toMatchObject({ runId: RUN_ID, warnings: [] });
     expect(run.last("runCreated").value).toMatchObject({

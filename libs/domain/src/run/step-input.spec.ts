@@ -8,8 +8,10 @@ import {
   parsed,
   path,
   RUN_ID,
+  RunStream,
   returnedValue,
   runOf,
+  startRun,
   taskFailed,
   template,
   workflow,
@@ -75,11 +77,20 @@ describe("a step's input", () => {
     expect(inputOf(run)).toEqual({ title: "T" });
   });
 
-  it("fails clearly where a part of a large value is large itself", () => {
+  it("hands on a large part of a large value as a place in its artifact", () => {
     const artifacts = { big: JSON.stringify({ list: "x".repeat(70_000) }) };
     const run = runOf(workflow([functionStep("a"), functionStep("b", { inputs: { it: path("steps.a.list") } })]), { artifacts });
     run.must(returnedValue(run.key, artifact("big")));
-    expect(run.last("stepFailed").value.error?.message).toContain("map a whole output (steps.<id>)");
+    expect(run.last("stepStarted").value.input["it"]).toMatchObject({ kind: { case: "artifact", value: { sha256: "big" } }, path: ["list"] });
+    expect(run.task).toMatchObject({ task: { kind: { value: { input: { it: { path: ["list"] } } } } } });
+  });
+
+  it("hands on a large input out of inputs that are an artifact", () => {
+    const artifacts = { big: JSON.stringify({ issue: { text: "x".repeat(70_000) } }) };
+    const definition = workflow([functionStep("a", { inputs: { it: path("inputs.issue.text") } })], { inputs: [{ name: "issue" }] });
+    const run = new RunStream({ artifacts });
+    run.must(startRun(definition, { inputs: artifact("big") }));
+    expect(run.last("stepStarted").value.input["it"]).toMatchObject({ kind: { case: "artifact", value: { sha256: "big" } }, path: ["issue", "text"] });
   });
 
   it("fails clearly where the whole state is too large", () => {

@@ -1,5 +1,5 @@
-import type { JsonValue } from "@bufbuild/protobuf";
-import { ErrorCode, type ForgeError, type Value } from "@forge/protocol/common";
+import { create, type JsonValue } from "@bufbuild/protobuf";
+import { ErrorCode, type ForgeError, type Value, ValueSchema } from "@forge/protocol/common";
 import type { InputSource, StepDefinition } from "@forge/protocol/workflow";
 import type { Context } from "../decider.ts";
 import { parseStatePath, resolveStatePath, type StatePath } from "../state-path/state-path.ts";
@@ -66,7 +66,13 @@ function fromPath(state: RunState, view: StateView, step: StepDefinition, name: 
   }
   const resolved = resolveStatePath(path, view);
   if (!resolved.found) return failed(inputError(step, missingMessage(name, path, resolved.missing, view)));
-  return inline(step, name, resolved.value as JsonValue);
+  const json = JSON.stringify(resolved.value);
+  if (fitsInline(json)) return succeeded(inlineValue(json));
+  // It is larger than what stays inline, so that it can only lie within an artifact: the worker takes it from there.
+  const [held, within] = path[0] === "steps" ? [outputAt(state, positionOf(state, path[1] as string) ?? -1), path.slice(2)] : [state.inputs, path.slice(1)];
+  const artifact = path[0] === "runtime" ? undefined : held?.kind.case === "artifact" ? held.kind : undefined;
+  if (artifact === undefined) return failed(inputError(step, tooLarge(name)));
+  return succeeded(create(ValueSchema, { kind: artifact, path: [...within] }));
 }
 
 /** Why a step has no output: it does not exist, or it has not completed. */
@@ -86,7 +92,11 @@ function missingMessage(name: string, path: StatePath, missing: number, view: St
 function inline(step: StepDefinition, name: string, value: JsonValue): Outcome<Value> {
   const json = JSON.stringify(value);
   if (fitsInline(json)) return succeeded(inlineValue(json));
-  return failed(inputError(step, `input "${name}" is larger than ${VALUE_BYTES_MAX} bytes; map a whole output (steps.<id>) to hand it on as an artifact`));
+  return failed(inputError(step, tooLarge(name)));
+}
+
+function tooLarge(name: string): string {
+  return `input "${name}" is larger than ${VALUE_BYTES_MAX} bytes; map an output or an input by its path to hand it on as an artifact`;
 }
 
 /** The state as one JSON object with the keys inputs, steps and runtime; each output's text is taken as it stands. */

@@ -70,6 +70,13 @@ describe("a tool step", () => {
     expect(run.task.task.kind.value).toMatchObject({ input: { p: json("out.md") } });
   });
 
+  it("has no result before its start is on record, where its effect must not happen twice", () => {
+    const run = runOf(workflow([toolStep("write", WRITE.name)]), TOOLS);
+    expect(run.execute(toolReturned(run.key, {})).rejection?.reason).toBe("TASK_NOT_STARTED");
+    run.must(started(run.key));
+    expect(run.must(toolReturned(run.key, {})).cases).toContain("toolCompleted");
+  });
+
   it("needs no start where the tool is served as idempotent, and may be started again", () => {
     const run = runOf(workflow([toolStep("find", SEARCH.name)]), TOOLS);
     expect(run.task).toMatchObject({ idempotent: true, task: { needsStart: false } });

@@ -51,11 +51,7 @@ export interface TaskStore {
     limit: number;
   }): Promise<{ tasks: readonly StoredTask[]; nextDueInMs: number | undefined }>;
   /** Extends what the owner holds and names; unowns what it holds and does not name (unstarted, with its routes) or returns it as abandoned (started). */
-  heartbeat(request: {
-    sessionId: string;
-    ttlMs: number;
-    held: readonly (TaskId & { epoch: number })[];
-  }): Promise<{
+  heartbeat(request: { sessionId: string; ttlMs: number; held: readonly (TaskId & { epoch: number })[] }): Promise<{
     known: boolean;
     cancelled: readonly TaskId[];
     lost: readonly TaskId[];

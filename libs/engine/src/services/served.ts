@@ -1,5 +1,8 @@
+import { nearest } from "@forge/domain";
 import { ForgeError } from "@forge/protocol";
 import type { WorkerRegistry } from "../tasks/worker-registry.ts";
+
+const LISTED_MAX = 20;
 
 /** Capabilities are "model:<provider/model>" or "function:<name>". Refused where no live worker of the queue serves one. */
 export async function checkServed(registry: WorkerRegistry, namespace: string, queue: string, capabilities: readonly string[]): Promise<void> {
@@ -10,7 +13,9 @@ export async function checkServed(registry: WorkerRegistry, namespace: string, q
     const kind = capability.slice(0, colon);
     const name = capability.slice(colon + 1);
     const served = registry.capabilities(namespace, where, `${kind}:`);
-    const list = served.length === 0 ? "none is" : `served are: ${served.slice(0, 20).join(", ")}`;
+    const near = nearest(name, served);
+    const shown = served.length > LISTED_MAX ? `${served.slice(0, LISTED_MAX).join(", ")}, … (${served.length})` : served.join(", ");
+    const list = served.length === 0 ? "none is" : `served are: ${shown}${near === undefined ? "" : `; did you mean ${near}?`}`;
     throw ForgeError.validation(kind === "model" ? "model" : "function", `no worker of queue ${where} serves the ${kind} ${name}; ${list}`, {
       reason: kind === "model" ? "MODEL_NOT_SERVED" : "FUNCTION_NOT_SERVED",
       metadata: { name, queue: where },

@@ -187,7 +187,10 @@ export function createSessionService({ store, engine, executor, registry }: Sess
       });
     },
     async readConversation(request, call) {
-      const { entry, state } = await stateOf(call.namespace, request.sessionId);
+      // Who asks up to a seq that this replica has seen needs no newer head: an executor always does.
+      const seen = request.throughSeq === 0n ? undefined : await engine.peek(call.namespace, checkUuid(request.sessionId, "session_id"), "session");
+      const isSeen = seen?.kind === "session" && seen.seq >= Number(request.throughSeq);
+      const { entry, state } = isSeen ? { entry: seen, state: seen.state as SessionState } : await stateOf(call.namespace, request.sessionId);
       const throughSeq = request.throughSeq === 0n ? entry.seq : Number(request.throughSeq);
       const { events, compactedSeq } = await conversationEvents(store, call.namespace, state, { afterSeq: Number(request.afterSeq), throughSeq });
       const messages = foldConversation(events, request.turnId === "" ? {} : { turnId: request.turnId });

@@ -138,7 +138,9 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
 
     async startTasks(request, call) {
       const session = await sessionOf(request.workerSessionId, call);
-      const answers = await each(request.starts, "starts", (one) => reports.start(one, { call, worker: session.worker.name, sessionId: session.worker.sessionId }));
+      const answers = await each(request.starts, "starts", (one) =>
+        reports.start(one, { call, worker: session.worker.name, sessionId: session.worker.sessionId }),
+      );
       return create(StartTasksResponseSchema, { answers });
     },
 
@@ -177,7 +179,9 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
 
     async reportOutput(request, call) {
       const session = await sessionOf(request.workerSessionId, call);
-      const answers = await each(request.deltas, "deltas", (one) => reports.output(one, { call, worker: session.worker.name, sessionId: session.worker.sessionId }));
+      const answers = await each(request.deltas, "deltas", (one) =>
+        reports.output(one, { call, worker: session.worker.name, sessionId: session.worker.sessionId }),
+      );
       return create(ReportOutputResponseSchema, { answers });
     },
 

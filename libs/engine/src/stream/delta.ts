@@ -1,8 +1,9 @@
 import type { EventDraft } from "@forge/domain";
 import type { LeaseProof, StreamAppend } from "../ports/index.ts";
 import type { StreamKindName } from "./aggregate.ts";
+import { encodeEvent } from "./encode-event.ts";
 import type { Entry } from "./entry.ts";
-import { encode, stamp } from "./envelope.ts";
+import { stamp } from "./envelope.ts";
 
 /** Pieces of a running task's output for its stream. */
 export interface DeltaRequest {
@@ -19,7 +20,7 @@ export function deltaAppend(before: Entry, requests: readonly DeltaRequest[], no
   const [first] = requests as [DeltaRequest, ...DeltaRequest[]];
   const drafts = requests.flatMap((request) => request.drafts.map((draft) => ({ draft, request })));
   const events = drafts.map(({ draft, request }, index) =>
-    encode(stamp(draft, before.seq + 1 + index, { ...request, commandId: "", correlationId: "", causationId: "", nowMs })),
+    encodeEvent(stamp(draft, before.seq + 1 + index, { ...request, commandId: "", correlationId: "", causationId: "", nowMs })),
   );
   return {
     namespace: first.namespace,

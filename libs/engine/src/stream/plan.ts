@@ -6,8 +6,9 @@ import type { OutgoingCommand } from "@forge/protocol/engine";
 import type { Event } from "@forge/protocol/event";
 import type { ToolSpec } from "@forge/protocol/tool";
 import type { StoredEvent } from "../ports/index.ts";
+import { encodeEvent } from "./encode-event.ts";
 import { type Entry, outstandingMap } from "./entry.ts";
-import { encode, stamp } from "./envelope.ts";
+import { stamp } from "./envelope.ts";
 import { deriveId, newId, sha256Hex } from "./identity.ts";
 import type { CommandRequest, CommandResult } from "./request.ts";
 
@@ -110,7 +111,7 @@ export async function plan<R extends CommandRequest>(before: Entry, requests: re
     accepted.push({ request, result: encodeResult(request, decision.result, seq) });
   }
   const after = entry === before ? before : { ...entry, outstanding: outstandingMap(aggregate, entry.state), listing: aggregate.listing(entry.state) };
-  return { accepted, rejected, events, encoded: events.map(encode), outgoing, after };
+  return { accepted, rejected, events, encoded: events.map(encodeEvent), outgoing, after };
 }
 
 function encodeResult(request: CommandRequest, result: unknown, seq: number): CommandResult {

@@ -9,6 +9,8 @@ import type { Repair } from "./repair.ts";
 
 const LEASE_MS = 30_000;
 const BATCH_MAX = 200;
+/** Whose lease it was is not known any more; messages say "worker that held it". */
+const LOST_WORKER = "that held it";
 
 /** Tells streams what became of tasks that nobody works on any more. */
 export class LostTasks {
@@ -28,7 +30,7 @@ export class LostTasks {
   async lost(tasks: readonly StoredTask[]): Promise<void> {
     await Promise.all(
       tasks.map((task) =>
-        this.#tell(task, `lost/${task.key}/${task.epoch}`, { $typeName: "task.lost", key: task.key, worker: task.owner ?? "", epoch: task.epoch }),
+        this.#tell(task, `lost/${task.key}/${task.epoch}`, { $typeName: "task.lost", key: task.key, worker: LOST_WORKER, epoch: task.epoch }),
       ),
     );
   }

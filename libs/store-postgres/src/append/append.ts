@@ -3,8 +3,8 @@ import { ForgeError, isUuid } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import type { Database } from "../database.ts";
 import { isDataError, isTransient, toForgeError } from "../storage-error.ts";
-import { encodeBatch } from "./batch.ts";
-import { APPEND, CREATE } from "./statements.ts";
+import { type EncodedBatch, encodeBatch } from "./batch.ts";
+import { statementFor } from "./statements.ts";
 
 /** A statement that never waits is not expected to be rolled back because of others at all; a standby or a pooler may do it all the same. */
 const ATTEMPTS_MAX = 5;
@@ -68,7 +68,7 @@ async function runBatch(database: Database, kind: "create" | "append", appends: 
 /** Data of one append that has no place in its column, such as a number that is out of range. */
 class EncodingError extends Error {}
 
-function encode(appends: readonly StreamAppend[]): Buffer[] {
+function encode(appends: readonly StreamAppend[]): EncodedBatch {
   try {
     return encodeBatch(appends);
   } catch (error) {
@@ -77,10 +77,11 @@ function encode(appends: readonly StreamAppend[]): Buffer[] {
 }
 
 async function runStatement(database: Database, kind: "create" | "append", appends: readonly StreamAppend[]): Promise<readonly AppendOutcome[]> {
-  const values = encode(appends);
+  const { present, values } = encode(appends);
+  const { name, text } = statementFor(kind, present);
   for (let attempt = 1; ; attempt++) {
     try {
-      const rows = await database.execute<OutcomeRow>(kind === "create" ? "forge_create" : "forge_append", kind === "create" ? CREATE : APPEND, values);
+      const rows = await database.execute<OutcomeRow>(name, text, values);
       const outcomes: AppendOutcome[] = [];
       for (const { i, outcome, seq } of rows) outcomes[i] = outcome === "conflict" ? { outcome, seq } : { outcome };
       return outcomes;

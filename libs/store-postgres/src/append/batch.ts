@@ -17,7 +17,7 @@ export const touches = relation({
   started: "bool",
   cancelled: "bool",
 });
-export const events = relation({ i: "int4", seq: "int8", kind: "text", bytes: "bytea", delta: "bool" });
+export const events = relation({ i: "int4", seq: "int8", kind: "text", bytes: "bytea" });
 /** due_ms 0 is now; a lease has owner, token and ttl_ms. */
 export const tasks = relation({
   i: "int4",
@@ -48,13 +48,20 @@ export const artifacts = relation({ i: "int4", sha256: "text" });
 
 type Rows<R> = R extends Relation<infer C> ? RowOf<C>[] : never;
 
-/** The parameters of the append statements, in the order in which their relations are unnested. */
-export function encodeBatch(appends: readonly StreamAppend[]): Buffer[] {
+/** A batch as parameters, in the order in which a statement for these relations unnests them. */
+export interface EncodedBatch {
+  readonly present: ReadonlySet<"c" | "x" | "v" | "w" | "n" | "l" | "f">;
+  readonly values: Buffer[];
+}
+
+/** The parameters of the append statements; a relation without rows has none. */
+export function encodeBatch(appends: readonly StreamAppend[]): EncodedBatch {
   const rows = {
     streams: [] as Rows<typeof streams>,
     commands: [] as Rows<typeof commands>,
     touches: [] as Rows<typeof touches>,
     events: [] as Rows<typeof events>,
+    deltas: [] as Rows<typeof events>,
     tasks: [] as Rows<typeof tasks>,
     listings: [] as Rows<typeof listings>,
     artifacts: [] as Rows<typeof artifacts>,
@@ -66,7 +73,7 @@ export function encodeBatch(appends: readonly StreamAppend[]): Buffer[] {
       rows.commands.push({ i, command_id: commandId, digest, seq, result_type: resultType, result });
     }
     rows.touches.push(...touchesOf(i, append));
-    for (const { seq, kind, bytes } of append.events) rows.events.push({ i, seq, kind, bytes, delta: append.deltas });
+    for (const { seq, kind, bytes } of append.events) (append.deltas ? rows.deltas : rows.events).push({ i, seq, kind, bytes });
     for (const task of append.addTasks) {
       const { key: task_key, kind, route, dueAtMs: due_ms, needsStart: needs_start, idempotent, cancelRequested: cancel_requested, bytes, lease } = task;
       const held = { owner: lease?.owner ?? null, token: lease?.token ?? null, ttl_ms: lease?.ttlMs ?? null };
@@ -78,15 +85,17 @@ export function encodeBatch(appends: readonly StreamAppend[]): Buffer[] {
     }
     for (const sha256 of append.artifacts) rows.artifacts.push({ i, sha256 });
   }
-  return [
-    ...streams.encode(rows.streams),
-    ...commands.encode(rows.commands),
-    ...touches.encode(rows.touches),
-    ...events.encode(rows.events),
-    ...tasks.encode(rows.tasks),
-    ...listings.encode(rows.listings),
-    ...artifacts.encode(rows.artifacts),
-  ];
+  const parts = [
+    ["c", rows.commands.length, () => commands.encode(rows.commands)],
+    ["x", rows.touches.length, () => touches.encode(rows.touches)],
+    ["v", rows.events.length, () => events.encode(rows.events)],
+    ["w", rows.deltas.length, () => events.encode(rows.deltas)],
+    ["n", rows.tasks.length, () => tasks.encode(rows.tasks)],
+    ["l", rows.listings.length, () => listings.encode(rows.listings)],
+    ["f", rows.artifacts.length, () => artifacts.encode(rows.artifacts)],
+  ] as const;
+  const filled = parts.filter(([, length]) => length > 0);
+  return { present: new Set(filled.map(([name]) => name)), values: [...streams.encode(rows.streams), ...filled.flatMap(([, , encode]) => encode())] };
 }
 
 /** An epoch that no task has. */

@@ -1,16 +1,16 @@
 import { artifacts, commands, events, listings, streams, tasks, touches } from "./batch.ts";
 import type { Relation } from "./relation.ts";
 
+/** The relations of a batch beside its streams, by the name that the statements give them. */
+const RELATIONS = { c: commands, x: touches, v: events, w: events, n: tasks, l: listings, f: artifacts } as const;
+export type RelationName = keyof typeof RELATIONS;
+export const RELATION_NAMES = Object.keys(RELATIONS) as readonly RelationName[];
+
 /** Inputs as common table expressions, numbered in the order of encodeBatch. Materialized, so that each array is unnested once. */
-function inputs(): string {
+function inputs(present: ReadonlySet<RelationName>): string {
   const relations: readonly (readonly [string, Relation<Record<string, never>>])[] = [
     ["a", streams],
-    ["c", commands],
-    ["x", touches],
-    ["v", events],
-    ["n", tasks],
-    ["l", listings],
-    ["f", artifacts],
+    ...RELATION_NAMES.filter((name) => present.has(name)).map((name) => [name, RELATIONS[name]] as const),
   ] as never;
   let first = 1;
   return relations
@@ -28,7 +28,7 @@ function inputs(): string {
  * blocked: appends with a task that could not be locked; fenced where its lease is gone.
  * seen: appends with a command that has its record.
  */
-const CHECKS = `
+const TOUCHED = `
 touched as materialized (
   select x.*, a.ns, coalesce(locked.yes, false) as locked, coalesce(there.yes, false) as there
   from x join a using (i)
@@ -46,15 +46,19 @@ touched as materialized (
 ),
 blocked as materialized (
   select i, bool_or(not there and epoch is not null) as fenced from touched where not locked and (there or epoch is not null) group by i
-),
+)`;
+
+const SEEN = `
 seen as materialized (
   select distinct c.i from c join a using (i) cross join lateral (
     select from forge.command k where k.ns = a.ns and k.stream_id = a.id and k.command_id = c.command_id limit 1
   ) k
-),
-free as materialized (
-  select a.* from a where a.i not in (select i from seen) and a.i not in (select i from blocked)
 )`;
+
+function free(present: ReadonlySet<RelationName>): string {
+  const conditions = [...(present.has("c") ? ["a.i not in (select i from seen)"] : []), ...(present.has("x") ? ["a.i not in (select i from blocked)"] : [])];
+  return `\nfree as materialized (select a.* from a where ${conditions.length === 0 ? "true" : conditions.join(" and ")})`;
+}
 
 /** A head that is where it was decided on, and that nobody holds, moves. A rival's commit after this statement's snapshot is found by the recheck of the lock. */
 const MOVED_HEADS = `
@@ -86,17 +90,13 @@ ok as materialized (select a.i, born.ns, born.id, born.kind from born join a usi
  * All that goes with the heads that moved. The rows belong to a head that is locked, so none of these waits.
  * `(... in ...) is true` is looked up in a hash; a join with ok, which the planner takes for one row, would be a loop over the batch for each of its rows.
  */
-const WRITES = `
-write_events as (
-  insert into forge.event (ns, stream_id, seq, kind, bytes) select ok.ns, ok.id, v.seq, v.kind, v.bytes from v join ok using (i) where not v.delta
-),
-write_deltas as (
-  insert into forge.delta (ns, stream_id, seq, kind, bytes) select ok.ns, ok.id, v.seq, v.kind, v.bytes from v join ok using (i) where v.delta
-),
+const WRITES: Readonly<Record<RelationName, string>> = {
+  c: `
 write_commands as (
   insert into forge.command (ns, stream_id, command_id, digest, seq, result_type, result)
   select ok.ns, ok.id, c.command_id, c.digest, c.seq, c.result_type, c.result from c join ok using (i)
-),
+)`,
+  x: `
 remove_tasks as (
   delete from forge.task t using touched x
   where x.locked and x.removed and (x.i in (select i from ok)) is true and t.ns = x.ns and t.stream_id = x.stream_id and t.task_key = x.task_key
@@ -104,43 +104,80 @@ remove_tasks as (
 mark_tasks as (
   update forge.task t set started = t.started or x.started, cancel_requested = t.cancel_requested or x.cancelled from touched x
   where x.locked and not x.removed and (x.started or x.cancelled) and (x.i in (select i from ok)) is true and t.ns = x.ns and t.stream_id = x.stream_id and t.task_key = x.task_key
-),
+)`,
+  v: `
+write_events as (
+  insert into forge.event (ns, stream_id, seq, kind, bytes) select ok.ns, ok.id, v.seq, v.kind, v.bytes from v join ok using (i)
+)`,
+  w: `
+write_deltas as (
+  insert into forge.delta (ns, stream_id, seq, kind, bytes) select ok.ns, ok.id, w.seq, w.kind, w.bytes from w join ok using (i)
+)`,
+  n: `
 add_tasks as (
   insert into forge.task (ns, stream_id, task_key, stream_kind, kind, route, due_at, owner, token, epoch, lease_until, needs_start, idempotent, cancel_requested, bytes)
   select ok.ns, ok.id, n.task_key, ok.kind, n.kind, n.route, case when n.due_ms > 0 then to_timestamp(n.due_ms / 1000) else now() end,
     n.owner, n.token, case when n.owner is null then 0 else 1 end, now() + n.ttl_ms * interval '1 millisecond', n.needs_start, n.idempotent, n.cancel_requested, n.bytes
   from n join ok using (i)
-),
+)`,
+  l: `
 write_listings as (
   insert into forge.listing (ns, stream_id, kind, status, detail_status, title, subject, version, labels, approvals)
   select ok.ns, ok.id, ok.kind, l.status, l.detail_status, l.title, l.subject, l.version, l.labels::jsonb, l.approvals::bytea[] from l join ok using (i)
   on conflict (ns, stream_id) do update set
     status = excluded.status, detail_status = excluded.detail_status, title = excluded.title, subject = excluded.subject,
     version = excluded.version, labels = excluded.labels, approvals = excluded.approvals, updated_at = excluded.updated_at
-),
+)`,
+  f: `
 write_references as (
   insert into forge.artifact_reference (ns, stream_id, sha256) select distinct ok.ns, ok.id, f.sha256 from f join ok using (i) on conflict do nothing
-)`;
+)`,
+};
 
 /** A command's record comes before the moved head: who sent it again wants the record. What was only locked by somebody else comes last. */
-const OUTCOMES = `
+function outcomes(present: ReadonlySet<RelationName>): string {
+  const [seen, blocked] = [present.has("c"), present.has("x")];
+  return `
 select a.i,
   case
-    when ok.i is not null then 'ok'
-    when seen.i is not null then 'seen'
-    when coalesce(s.seq, 0) <> a.expected then 'conflict'
-    when blocked.fenced then 'fenced'
+    when ok.i is not null then 'ok'${seen ? "\n    when seen.i is not null then 'seen'" : ""}
+    when coalesce(s.seq, 0) <> a.expected then 'conflict'${blocked ? "\n    when blocked.fenced then 'fenced'" : ""}
     else 'busy'
   end as outcome,
   coalesce(s.seq, 0) as seq
 from a
-left join ok using (i)
-left join seen using (i)
-left join blocked using (i)
+left join ok using (i)${seen ? "\nleft join seen using (i)" : ""}${blocked ? "\nleft join blocked using (i)" : ""}
 left join lateral (select s.seq from forge.stream s where ok.i is null and s.ns = a.ns and s.id = a.id limit 1) s on true`;
+}
 
-/** Appends to streams that exist. One snapshot, one commit, no waiting. */
-export const APPEND = `with ${inputs()},${CHECKS},${MOVED_HEADS},${WRITES}${OUTCOMES}`;
+/** A statement and the name under which it is prepared. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
 
-/** Appends that create their streams. A statement of its own, because it may wait for another that creates the same, which mixed with APPEND would deadlock. */
-export const CREATE = `with ${inputs()},${CHECKS},${BORN_HEADS},${WRITES}${OUTCOMES}`;
+const KNOWN = new Map<string, Statement>();
+
+/**
+ * The statement for batches with rows in these relations. One statement for all would be the same but for its cost: a part without rows costs PostgreSQL as much
+ * to begin and end as one with a row. `append`: to streams that exist; one snapshot, one commit, no waiting. `create`: a statement of its own, because it
+ * may wait for another that creates the same, which mixed with the other would deadlock.
+ */
+export function statementFor(kind: "create" | "append", present: ReadonlySet<RelationName>): Statement {
+  const names = RELATION_NAMES.filter((name) => present.has(name));
+  const name = `forge_${kind}_${names.join("")}`;
+  let statement = KNOWN.get(name);
+  if (statement === undefined) {
+    const parts = [
+      inputs(present),
+      ...(present.has("x") ? [TOUCHED] : []),
+      ...(present.has("c") ? [SEEN] : []),
+      free(present),
+      kind === "create" ? BORN_HEADS : MOVED_HEADS,
+      ...names.map((relation) => WRITES[relation]),
+    ];
+    statement = { name, text: `with ${parts.join(",")}${outcomes(present)}` };
+    KNOWN.set(name, statement);
+  }
+  return statement;
+}

@@ -14,6 +14,10 @@ interface Listener {
   /** The name whose own wake-ups are passed over. */
   readonly name: string;
   readonly onWakeups: (wakeups: readonly Wakeup[]) => void;
+  /** Told when it begins and when it ceases to hear others. */
+  readonly onHearing: (hears: boolean) => void;
+  /** Another store of this database said something. */
+  readonly onPeer: () => void;
   /** Listening for the first time. */
   readonly onListening: () => void;
   /** Listening again: what was sent in between is lost. */
@@ -31,6 +35,8 @@ export async function listen(listener: Listener, signal: AbortSignal): Promise<v
     client.on("end", () => lost.abort());
     client.on("notification", ({ payload }) => {
       const wakeups = decodeWakeups(listener.name, payload ?? "");
+      if (wakeups === undefined) return;
+      listener.onPeer();
       if (wakeups.length > 0) listener.onWakeups(wakeups);
     });
     try {
@@ -42,10 +48,12 @@ export async function listen(listener: Listener, signal: AbortSignal): Promise<v
       lost.abort();
     }
     if (!signal.aborted && !lost.signal.aborted) {
+      listener.onHearing(true);
       onReady();
       onReady = listener.onReconnect;
       await untilAborted(client, AbortSignal.any([signal, lost.signal]), () => lost.abort());
     }
+    listener.onHearing(false);
     // Ending a connection that is lost already has nothing to tell.
     await client.end().catch(() => undefined);
     // An abort ends the pause by rejecting; the loop looks at the signal itself.

@@ -5,6 +5,11 @@ export const CHANNEL = "forge_wakeup";
 /** NOTIFY refuses 8000 bytes and more. */
 const PAYLOAD_BYTES_MAX = 7_900;
 
+/** Tells the others that the sender listens: a message without wake-ups. */
+export function encodeHello(sender: string): string {
+  return JSON.stringify({ from: sender, wakeups: [] });
+}
+
 type Item = readonly [namespace: string, streamId: string, seq: number, routes: readonly string[]];
 
 /** Payloads that say all of it, each small enough; each names its sender, which passes over its own. A single route that is too long is left out: a wake-up is only a hint. */
@@ -44,16 +49,16 @@ function halves([namespace, streamId, seq, routes]: Item): readonly Item[] {
   ];
 }
 
-/** The wake-ups of a payload; none where it is the receiver's own, or not one of ours (anybody with the database's password can notify). */
-export function decodeWakeups(receiver: string, payload: string): readonly Wakeup[] {
+/** The wake-ups of a payload; undefined where it is the receiver's own, or not one of ours (anybody with the database's password can notify). */
+export function decodeWakeups(receiver: string, payload: string): readonly Wakeup[] | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(payload);
   } catch {
-    return [];
+    return undefined;
   }
-  if (typeof parsed !== "object" || parsed === null || !("from" in parsed) || parsed.from === receiver) return [];
-  if (!("wakeups" in parsed) || !Array.isArray(parsed.wakeups)) return [];
+  if (typeof parsed !== "object" || parsed === null || !("from" in parsed) || parsed.from === receiver) return undefined;
+  if (!("wakeups" in parsed) || !Array.isArray(parsed.wakeups)) return undefined;
   return parsed.wakeups.filter(isItem).map(([namespace, streamId, seq, routes]) => ({ namespace, streamId, seq, routes }));
 }
 

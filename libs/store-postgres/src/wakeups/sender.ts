@@ -1,7 +1,8 @@
 import type { Wakeup } from "@forge/engine/ports";
 import { sql } from "kysely";
 import { Database, type PostgresConnection } from "../database.ts";
-import { CHANNEL, encodeWakeups } from "./payload.ts";
+import { CHANNEL, encodeHello, encodeWakeups } from "./payload.ts";
+import type { Peers } from "./peers.ts";
 
 /** Streams whose wake-ups may wait for the one that is being sent. Beyond that they are dropped; the others' slow poll finds what they missed. */
 const PENDING_MAX = 10_000;
@@ -16,18 +17,21 @@ interface Pending {
 /** Sends wake-ups from a connection of its own; what comes while one batch is under way goes together in the next. */
 export class WakeupSender {
   readonly #name: string;
+  readonly #peers: Peers;
+  #greets = false;
   readonly #database: Database;
   readonly #pending = new Map<string, Pending>();
   #sending: Promise<void> | undefined;
   #closed = false;
 
-  constructor(name: string, connection: PostgresConnection, named: boolean) {
+  constructor(name: string, connection: PostgresConnection, named: boolean, peers: Peers) {
     this.#name = name;
+    this.#peers = peers;
     this.#database = new Database(connection, { max: 1, named });
   }
 
   wake(wakeups: readonly Wakeup[]): void {
-    if (this.#closed) return;
+    if (this.#closed || !this.#peers.present) return;
     for (const { namespace, streamId, seq, routes } of wakeups) {
       const key = `${streamId} ${namespace}`;
       const pending = this.#pending.get(key);
@@ -41,13 +45,21 @@ export class WakeupSender {
     this.#sending ??= this.#drain();
   }
 
+  /** Tells the others that this replica listens. */
+  hello(): void {
+    if (this.#closed) return;
+    this.#greets = true;
+    this.#sending ??= this.#drain();
+  }
+
   async #drain(): Promise<void> {
     // The wake-ups of one turn of the event loop go together.
     await Promise.resolve();
-    while (this.#pending.size > 0) {
+    while (this.#pending.size > 0 || this.#greets) {
       const wakeups = [...this.#pending.values()].map(({ routes, ...wakeup }) => ({ ...wakeup, routes: [...routes] }));
       this.#pending.clear();
-      const payloads = encodeWakeups(this.#name, wakeups);
+      const payloads = this.#greets ? [encodeHello(this.#name), ...encodeWakeups(this.#name, wakeups)] : encodeWakeups(this.#name, wakeups);
+      this.#greets = false;
       try {
         await this.#database.run("forge_wake", sql`select pg_notify(${CHANNEL}, payload) from unnest(${payloads}::text[]) as p(payload)`);
       } catch {

@@ -19,5 +19,19 @@ function inspected(thrown: unknown): string {
 
 function withoutOwnFrames(text: string): string {
   const isForeign = (line: string): boolean => !/^\s+at .*(node:|\/function-child\.[jt]s)/.test(line);
-  return text.split("\n").filter(isForeign).join("\n");
+  return text
+    .split("\n")
+    .filter(isForeign)
+    .join("\n")
+    .replaceAll(/file:\/\/\/[^\s)]+/g, asPath);
+}
+
+/** A path as people know it: a URL writes every space and umlaut as a code. */
+function asPath(url: string): string {
+  try {
+    return decodeURI(url.slice("file://".length));
+  } catch {
+    // A text that only looks like a URL.
+    return url;
+  }
 }

@@ -53,6 +53,15 @@ describe("resolveWorkflow", () => {
     expect(await resolved(files.root, { directory: "/" })).toBe("one@v10 in .");
   });
 
+  it("says what is wrong with a file that names no workflow, where it must be the one that is meant", async () => {
+    await using files = await projectFiles({ "runtime.yaml": "", "workflows/tabs.yaml": "workflow:\n\tid: tabs\n" });
+    for (const reference of ["tabs", "."]) {
+      const { message } = await failure(resolveWorkflow(reference, { directory: files.root }));
+      expect(message).toMatch(/^workflows\/tabs\.yaml:2:\d+: a tab in the indentation/);
+    }
+    expect((await failure(resolveWorkflow("other", { directory: files.root }))).reason).toBe("WORKFLOW_NOT_FOUND");
+  });
+
   it("takes agents by exact version and the latest otherwise", async () => {
     await using files = await projectFiles(FILES);
     const prompt = async (reference: string): Promise<string | undefined> => {

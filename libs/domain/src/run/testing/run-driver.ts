@@ -102,6 +102,8 @@ function success(run: RunStream, value: number): RunCommand | undefined {
   const [task] = run.work();
   const [timer] = run.timers();
   if (timer !== undefined) return { $typeName: "timer.fired", key: timer };
+  // What is not idempotent has no result before its go-ahead.
+  if (task?.task.needsStart === true && current?.started === false) return started(task.key);
   if (task !== undefined) return current?.call === undefined ? returned(task.key, { v: value }) : toolReturned(task.key, { v: value });
   if (run.sessionId === "" || current === undefined) return undefined;
   const declared = stepAt(run.state, current.position).outputs.length > 0;

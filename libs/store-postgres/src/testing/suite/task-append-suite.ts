@@ -60,12 +60,15 @@ export function describeTaskAppends(suite: Suite): void {
       const { store } = suite;
       const [namespace, streamId] = [newNamespace(), newStreamId()];
       const [stale, present] = [randomBytes(16), randomBytes(16)];
-      await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 0, addTasks: [aTask({ key: "a", lease: { owner: "w", token: present, ttlMs: 60_000 } })] }));
+      await mustAppend(
+        store,
+        anAppend({ namespace, streamId, expectedSeq: 0, addTasks: [aTask({ key: "a", lease: { owner: "w", token: present, ttlMs: 60_000 } })] }),
+      );
       const proofs = [
         { streamId, key: "a", epoch: 1, token: stale },
         { streamId, key: "a", epoch: 1, token: present },
       ];
-      for (const requires of [proofs, [...proofs].reverse()]) {
+      for (const requires of [proofs, proofs.toReversed()]) {
         expect(await store.append([anAppend({ namespace, streamId, expectedSeq: 1, requires, starts: ["a"] })])).toEqual([{ outcome: "fenced" }]);
       }
       expect(await store.append([anAppend({ namespace, streamId, expectedSeq: 1, requires: proofs.slice(1), starts: ["a"] })])).toEqual([{ outcome: "ok" }]);
@@ -87,7 +90,11 @@ export function describeTaskAppends(suite: Suite): void {
       await store.append(ids.map((streamId) => anAppend({ namespace, streamId, expectedSeq: 0, addTasks: [aTask({ key: "a", lease })] })));
       const next = (streamId: string, epoch: number, artifact: string) =>
         anAppend({ namespace, streamId, expectedSeq: 1, requires: [{ streamId, key: "a", epoch, token: lease.token }], artifacts: [artifact] });
-      const outcomes = await store.append([next(ids[0], 1, "a".repeat(64)), next(ids[1], 2 ** 31, "a".repeat(64)), next(ids[2], 1, randomBytes(12_000).toString("hex"))]);
+      const outcomes = await store.append([
+        next(ids[0], 1, "a".repeat(64)),
+        next(ids[1], 2 ** 31, "a".repeat(64)),
+        next(ids[2], 1, randomBytes(12_000).toString("hex")),
+      ]);
       expect(outcomes.map(({ outcome }) => outcome)).toEqual(["ok", "error", "error"]);
     });
 

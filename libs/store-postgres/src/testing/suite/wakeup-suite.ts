@@ -1,5 +1,6 @@
 import type { Wakeup } from "@forge/engine/ports";
 import { describe, expect, it } from "vitest";
+import { createPostgresStore } from "../../create-postgres-store.ts";
 import { newNamespace, newStreamId } from "../builders.ts";
 import type { Suite } from "./suite.ts";
 
@@ -76,6 +77,47 @@ export function describeWakeups(suite: Suite): void {
           }, POLL)
           .toBe(true);
       });
+    });
+
+    it("are sent only where another store listens, which is known as soon as it does", async () => {
+      const { store, pool } = suite;
+      const abort = new AbortController();
+      // It hears everything and says nothing, so nobody knows of it.
+      const spy = await pool.connect();
+      const payloads: string[] = [];
+      spy.on("notification", ({ payload }) => payloads.push(payload ?? ""));
+      await spy.query("listen forge_wakeup");
+      try {
+        const heardByStore: Wakeup[] = [];
+        const alone = { namespace: newNamespace(), streamId: newStreamId(), seq: 1, routes: [] };
+        const lonely = await createPostgresStore(suite.connection);
+        try {
+          await lonely.listen(
+            (wakeups) => heardByStore.push(...wakeups),
+            () => undefined,
+            abort.signal,
+          );
+          lonely.wake([alone]);
+          await listening(async (heard) => {
+            const known = { namespace: newNamespace(), streamId: newStreamId(), seq: 1, routes: [] };
+            await expect
+              .poll(() => {
+                lonely.wake([known]);
+                return heard.length;
+              }, POLL)
+              .toBeGreaterThan(0);
+            expect(heard).toContainEqual(known);
+            store.wake([known]);
+            await expect.poll(() => heardByStore, POLL).toContainEqual(known);
+          });
+          expect(payloads.join()).not.toContain(alone.streamId);
+        } finally {
+          abort.abort();
+          await lonely.close();
+        }
+      } finally {
+        spy.release(true);
+      }
     });
 
     it("pass over what anybody else sends on the channel", async () => {

@@ -1,0 +1,42 @@
+import type { Store } from "../ports/index.ts";
+import { streamKey } from "../stream/stream-engine.ts";
+
+/** Output that is whole elsewhere may stay this long: nobody waits for its end, and several turns of a stream are pruned at once. */
+const DELAY_MS = 1_000;
+
+interface Waiting {
+  readonly namespace: string;
+  readonly streamId: string;
+  throughSeq: number;
+}
+
+/** Removes output that is durable as a whole, some time later and beside everything else. What is not removed before a stop goes with the stream's next turn. */
+export class DeltaPruner {
+  readonly #store: Pick<Store, "pruneDeltas">;
+  readonly #onProblem: (error: unknown) => void;
+  readonly #waiting = new Map<string, Waiting>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(store: Pick<Store, "pruneDeltas">, onProblem: (error: unknown) => void) {
+    this.#store = store;
+    this.#onProblem = onProblem;
+  }
+
+  prune(namespace: string, streamId: string, throughSeq: number): void {
+    this.#waiting.set(streamKey(namespace, streamId), { namespace, streamId, throughSeq });
+    this.#timer ??= setTimeout(() => void this.#run(), DELAY_MS).unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#waiting.clear();
+  }
+
+  async #run(): Promise<void> {
+    const due = [...this.#waiting.values()];
+    this.#waiting.clear();
+    // One after the other: it must not take the connections of those who wait.
+    for (const { namespace, streamId, throughSeq } of due) await this.#store.pruneDeltas(namespace, streamId, throughSeq).catch(this.#onProblem);
+    this.#timer = this.#waiting.size === 0 ? undefined : setTimeout(() => void this.#run(), DELAY_MS).unref();
+  }
+}
