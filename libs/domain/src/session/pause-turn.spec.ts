@@ -107,6 +107,17 @@ describe("a paused turn", () => {
     expect(stream.must(cancelTurn(turnIdOf(stream))).cases).toEqual(["turnCancelRequested", "modelCancelled", "turnCancelled"]);
   });
 
+  it("is told nothing by a task that it holds back", () => {
+    const stream = sessionInTurn({ policy: ALLOW_ALL });
+    stream.must(settled(modelTask(stream), failure({ retryable: true })));
+    const next = modelTask(stream);
+    stream.must(pauseTurn(turnIdOf(stream)));
+    expect(stream.work()).toEqual([]);
+    for (const command of [started(next), settled(next, failure()), lost(next)]) {
+      expect(stream.execute(command).rejection).toMatchObject({ reason: "TASK_NOT_OPEN" });
+    }
+  });
+
   it("makes no further attempt at a tool call whose worker was lost", () => {
     const stream = sessionInTurn();
     answerWith(stream, [callPart(READ.name)]);

@@ -22,7 +22,8 @@ export function applyTaskCommand(recorder: SessionRecorder, command: TaskCommand
   const turn = activeTurn(recorder.state);
   if (turn === undefined) return taskNotOpen(command.key);
   const modelCall = turn.modelCall;
-  if (modelCall !== undefined && modelTaskKey(modelCall) === command.key) {
+  // A call that a pause holds back has no task, though its key is known.
+  if (modelCall?.dispatched === true && modelTaskKey(modelCall) === command.key) {
     switch (command.$typeName) {
       case "task.started":
         return startModelCall(recorder, turn, modelCall, command);
