@@ -13,6 +13,8 @@ import { type ProjectServer, type ProjectServerOptions, startProjectServer } fro
 import { makeDirectory, removeDirectory } from "./testing/directory.ts";
 import { tokenIn } from "./tokens.ts";
 
+const TURN_ENDS: ReadonlySet<string> = new Set(["turn.completed", "turn.failed", "turn.cancelled", "turn.abandoned"]);
+
 /** The longest that anything here may take. */
 const PATIENCE_MS = 20_000;
 
@@ -35,7 +37,7 @@ async function turn(client: ForgeClient): Promise<{ readonly sessionId: string; 
   })) {
     if (followed.kind !== "event") continue;
     kinds.push(followed.event.kind);
-    if (followed.event.kind.startsWith("turn.") && followed.event.kind !== "turn.started" && followed.event.kind !== "turn.output_delta") break;
+    if (TURN_ENDS.has(followed.event.kind)) break;
   }
   return { sessionId, kinds };
 }
