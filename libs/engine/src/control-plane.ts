@@ -76,6 +76,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const dispatches = options.dispatches ?? true;
   const replica = `replica:${newId(Date.now())}`;
   const startedAtMs = Date.now();
+  let delivering: Promise<void> | undefined;
   let expiresFromMs = startedAtMs + leaseTtlMs;
   const stop = new AbortController();
   const placement = new Placement<StoredTask>();
@@ -157,7 +158,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     if (!dispatches) return;
     placement.touch();
     await workersAreBack();
-    await deliverCommands();
+    deliverCommands();
     await lost.settleCancelled();
   }
 
@@ -166,14 +167,19 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     await Promise.race([registry.firstWorker, pause(Math.max(0, startedAtMs + FIRST_WORKER_MS - Date.now()), stop.signal)]);
   }
 
-  /** Commands that nobody holds: one of each source at a time, until none is left. */
-  async function deliverCommands(): Promise<void> {
-    while (!stop.signal.aborted) {
-      const { tasks } = await store.leaseInternal({ kind: "command", owner: replica, ttlMs: leaseTtlMs, limit: EXPIRE_MAX });
-      if (tasks.length === 0) return;
-      outbox.resume(tasks);
-      await outbox.whenIdle();
-    }
+  /** Commands that nobody holds: one of each source at a time, until none is left. Nothing else waits for it. */
+  function deliverCommands(): void {
+    delivering ??= (async () => {
+      while (!stop.signal.aborted) {
+        const { tasks } = await store.leaseInternal({ kind: "command", owner: replica, ttlMs: leaseTtlMs, limit: EXPIRE_MAX });
+        if (tasks.length === 0) return;
+        await outbox.resume(tasks);
+      }
+    })()
+      .catch((error: unknown) => onProblem(error, "outbox"))
+      .finally(() => {
+        delivering = undefined;
+      });
   }
 
   /** Workers that left, or drain, on another replica get nothing placed here any more. */
@@ -206,7 +212,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     const routes = [...(released?.routes ?? []), ...expired.routes];
     for (const { namespace, route } of routes) placement.touch(namespace, route);
     store.wake(routes.map(({ namespace, route }) => ({ namespace, streamId: "", seq: 0, routes: [route] })));
-    if (routes.some(({ route }) => route === "command")) await deliverCommands();
+    if (routes.some(({ route }) => route === "command")) deliverCommands();
     if (dead.length > 0) await registry.refreshAll();
   }
 
@@ -267,6 +273,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       stop.abort();
       pruner.stop();
       await Promise.all(background);
+      await delivering;
       // The end of a command may put another into the outbox, and the other way round.
       while (outbox.isBusy || engine.isBusy) {
         await outbox.whenIdle();

@@ -76,10 +76,25 @@ describe("Outbox", () => {
     await outbox.whenIdle();
     expect(happened).toEqual([]);
     expect(problems).toEqual([busy]);
-    outbox.resume([row(1)]);
+    await outbox.resume([row(1)]);
     outbox.accept([row(2)]);
     await outbox.whenIdle();
     expect(happened).toEqual(["delivered command 1", "delivered command 2"]);
+  });
+
+  it("keeps what waits behind a failed delivery back until the earliest has its turn again", async () => {
+    let isFirst = true;
+    const { outbox, happened } = setup(() => {
+      const refusal = isFirst ? busy : undefined;
+      isFirst = false;
+      return refusal;
+    });
+    outbox.accept([row(1)]);
+    await outbox.whenIdle();
+    // Both wait in the mailbox: the one that was stored later came first.
+    outbox.accept([row(2)]);
+    await outbox.resume([row(1)]);
+    expect(happened).toEqual(["delivered command 1"]);
   });
 
   it("gives a refusal back to the source", async () => {

@@ -13,6 +13,14 @@ import { internalId, proofOfRow } from "./internal-command.ts";
 import { isPassing } from "./passing.ts";
 import type { Repair } from "./repair.ts";
 
+interface Delivery {
+  readonly task: StoredTask;
+  /** The store says that no earlier command of its source waits. */
+  readonly isEarliest: boolean;
+  /** It was tried, or passed over. */
+  readonly done: () => void;
+}
+
 /**
  * Delivers commands from one stream to another, in the order of their causing events. A row leaves with the target's append; where the target says no,
  * the refusal goes back to the source, and the row leaves with that.
@@ -20,7 +28,7 @@ import type { Repair } from "./repair.ts";
 export class Outbox {
   readonly #engine: StreamEngine;
   readonly #repair: Repair;
-  readonly #mailboxes: Mailboxes<StoredTask>;
+  readonly #mailboxes: Mailboxes<Delivery>;
   /** Sources with a delivery that failed: what comes after it must not overtake it. */
   readonly #stuck = new Set<string>();
 
@@ -29,7 +37,7 @@ export class Outbox {
     this.#repair = repair;
     // A failed delivery is not lost: its lease runs out, and the row is found again.
     this.#mailboxes = new Mailboxes(
-      (source, tasks) => this.#deliverAll(source, tasks),
+      (source, deliveries) => this.#deliverAll(source, deliveries),
       (error) => onBug(error, "outbox"),
       { batchMax: 64 },
     );
@@ -37,13 +45,12 @@ export class Outbox {
 
   /** Commands that were just stored, leased to this replica. */
   accept(tasks: readonly StoredTask[]): void {
-    for (const task of tasks) this.#mailboxes.post(sourceOf(task), task);
+    for (const task of tasks) this.#mailboxes.post(sourceOf(task), { task, isEarliest: false, done: () => undefined });
   }
 
-  /** Commands that the store gave out: each is the earliest of its source, so that nothing of it is stuck any more. */
-  resume(tasks: readonly StoredTask[]): void {
-    for (const task of tasks) this.#stuck.delete(sourceOf(task));
-    this.accept(tasks);
+  /** Commands that the store gave out: each is the earliest of its source, so that nothing of it is stuck any more. Resolves once all were tried. */
+  async resume(tasks: readonly StoredTask[]): Promise<void> {
+    await Promise.all(tasks.map((task) => new Promise<void>((done) => this.#mailboxes.post(sourceOf(task), { task, isEarliest: true, done }))));
   }
 
   get isBusy(): boolean {
@@ -54,15 +61,17 @@ export class Outbox {
     return this.#mailboxes.whenIdle();
   }
 
-  async #deliverAll(source: string, tasks: readonly StoredTask[]): Promise<void> {
-    for (const task of tasks) {
-      if (this.#stuck.has(source)) return;
-      try {
-        await this.#deliver(task);
-      } catch (error) {
-        this.#stuck.add(source);
-        throw error;
+  async #deliverAll(source: string, deliveries: readonly Delivery[]): Promise<void> {
+    try {
+      for (const { task, isEarliest } of deliveries) {
+        if (isEarliest) this.#stuck.delete(source);
+        if (!this.#stuck.has(source)) await this.#deliver(task);
       }
+    } catch (error) {
+      this.#stuck.add(source);
+      throw error;
+    } finally {
+      for (const { done } of deliveries) done();
     }
   }
 
