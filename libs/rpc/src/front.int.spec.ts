@@ -52,6 +52,38 @@ function getOverHttp2(path: string): Promise<string> {
   })();
 }
 
+describe("a connection of HTTP/2", () => {
+  it("stays, though its client gives up thousands of calls, as one does that follows many short runs", async () => {
+    await front.close();
+    front = new Front((_, response) => void (response as http2.Http2ServerResponse).writeHead(200).write("begun"), {
+      prefaceMs: 100,
+      headersMs: 100,
+      connectionsMax: 100,
+    });
+    front.server.listen(0, "127.0.0.1");
+    await once(front.server, "listening");
+    port = (front.server.address() as net.AddressInfo).port;
+    const session = http2.connect(`http://127.0.0.1:${port}`);
+    let broken: unknown;
+    session.on("error", (error) => {
+      broken = error;
+    });
+    for (let round = 0; round < 30 && !session.destroyed; round++) {
+      await Promise.all(
+        Array.from({ length: 100 }, async () => {
+          const stream = session.request({ ":path": "/" });
+          stream.on("error", () => undefined);
+          stream.once("response", () => stream.close(http2.constants.NGHTTP2_CANCEL));
+          await once(stream, "close");
+        }),
+      );
+    }
+    expect(broken).toBeUndefined();
+    expect(session.destroyed).toBe(false);
+    session.destroy();
+  });
+});
+
 describe("one port", () => {
   it("speaks HTTP/1.1 and HTTP/2, also on connections that are open at the same time", async () => {
     const answers = await Promise.all([fetch(`http://127.0.0.1:${port}/a`).then((response) => response.text()), getOverHttp2("/b"), getOverHttp2("/c")]);

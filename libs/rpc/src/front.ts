@@ -14,6 +14,12 @@ export interface FrontOptions {
 
 const PREFACE = "PRI * HTTP/2.0";
 const STREAMS_PER_CONNECTION_MAX = 10_000;
+/**
+ * Calls that one connection may give up at once, and in each second after that; beyond it the connection is closed. Node allows 1,000 and 33, which is for strangers:
+ * a client that follows runs gives up a stream at each one's end.
+ */
+const RESETS_AT_ONCE_MAX = 50_000;
+const RESETS_PER_SECOND_MAX = 5_000;
 
 /** HTTP/1.1 and unencrypted HTTP/2 on one port. */
 export class Front {
@@ -24,7 +30,10 @@ export class Front {
   constructor(handle: Handle, { prefaceMs, headersMs, connectionsMax }: FrontOptions) {
     // The HTTP/1.1 server listens itself, for only then does it look after headers that don't come; what it does with a connection is put off.
     this.server = http.createServer({ headersTimeout: headersMs, connectionsCheckingInterval: Math.min(headersMs, 10_000) }, handle);
-    const h2 = http2.createServer({ settings: { maxConcurrentStreams: STREAMS_PER_CONNECTION_MAX } }, handle);
+    const h2 = http2.createServer(
+      { settings: { maxConcurrentStreams: STREAMS_PER_CONNECTION_MAX }, streamResetBurst: RESETS_AT_ONCE_MAX, streamResetRate: RESETS_PER_SECOND_MAX },
+      handle,
+    );
     const serveHttp1 = this.server.listeners("connection") as ((socket: net.Socket) => void)[];
     this.server.removeAllListeners("connection");
     this.server.maxConnections = connectionsMax;
