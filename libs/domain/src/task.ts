@@ -47,7 +47,6 @@ export interface TaskSettled {
 export interface TaskLost {
   readonly $typeName: "task.lost";
   readonly key: string;
-  readonly worker: string;
   readonly epoch: number;
 }
 

@@ -114,7 +114,7 @@ describe("a call that did not complete", () => {
         stream.must(started(toolTask(stream, WRITE.name)));
         stream.must(lost(toolTask(stream, WRITE.name)));
       },
-      "The outcome of the call is unknown, it may or may not have taken effect: Worker executor was lost",
+      "The outcome of the call is unknown, it may or may not have taken effect: The worker was lost",
     ],
     ["has not finished", () => undefined, "The call has not finished."],
     ["was abandoned", (stream) => stream.must(abandonTurn(turnIdOf(stream))), "The outcome of the call is unknown"],

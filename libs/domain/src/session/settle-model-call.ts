@@ -10,7 +10,7 @@ import {
   ModelUsageRecordedSchema,
 } from "@forge/protocol/event";
 import type { Rejected } from "../decider.ts";
-import type { TaskLost, TaskSettled, TaskStarted } from "../task.ts";
+import type { TaskSettled, TaskStarted } from "../task.ts";
 import { answerParts } from "./answer-parts.ts";
 import { boundedError } from "./bounded-error.ts";
 import { conflict, invalid } from "./rejections.ts";
@@ -88,12 +88,12 @@ export function settleModelCall(recorder: SessionRecorder, turn: TurnState, call
  * A model call counts as idempotent until its first output. Output is not part of the state, so a call whose worker was lost is tried again, which costs
  * tokens at worst, until too many workers were lost on it.
  */
-export function loseModelCall(recorder: SessionRecorder, turn: TurnState, call: ModelCallState, command: TaskLost): void {
+export function loseModelCall(recorder: SessionRecorder, turn: TurnState, call: ModelCallState): void {
   if (turn.cancel !== undefined && !call.started) {
     recorder.record({ ...idsOf(turn, call), payload: { case: "modelCancelled", value: create(ModelCancelledSchema) } });
     return;
   }
-  const error = modelError(call, ErrorCode.WORKER_LOST, "WORKER_LOST", `Worker ${command.worker} was lost during model call ${call.modelCallId}.`);
+  const error = modelError(call, ErrorCode.WORKER_LOST, "WORKER_LOST", `The worker of model call ${call.modelCallId} was lost.`);
   failAttempt(recorder, turn, call, error, call.started && call.lostLeases + 1 < LOST_LEASES_MAX, 0);
 }
 

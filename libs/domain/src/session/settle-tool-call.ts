@@ -9,7 +9,7 @@ import {
   ToolStartedSchema,
 } from "@forge/protocol/event";
 import type { Rejected } from "../decider.ts";
-import type { TaskLost, TaskSettled, TaskStarted } from "../task.ts";
+import type { TaskSettled, TaskStarted } from "../task.ts";
 import { utf8Length } from "../text.ts";
 import { boundedError } from "./bounded-error.ts";
 import { conflict, invalid } from "./rejections.ts";
@@ -73,14 +73,14 @@ export function settleToolCall(recorder: SessionRecorder, turn: TurnState, call:
 }
 
 /** Only what had started and is not idempotent may have had an effect that nobody can tell of; an idempotent call is dispatched again, within bounds. */
-export function loseToolCall(recorder: SessionRecorder, turn: TurnState, call: ToolCallState, command: TaskLost): void {
+export function loseToolCall(recorder: SessionRecorder, turn: TurnState, call: ToolCallState): void {
   const ids = idsOf(turn, call);
   if (turn.cancel !== undefined && !call.started) {
     recorder.record({ ...ids, payload: { case: "toolCancelled", value: create(ToolCancelledSchema, { reason: "The call had not begun." }) } });
     return;
   }
   if (call.started && (turn.cancel !== undefined || !isIdempotent(turn, call))) {
-    settleUnknown(recorder, ids, `Worker ${command.worker} was lost during the call; what the call did is unknown.`);
+    settleUnknown(recorder, ids, "The worker was lost during the call; what the call did is unknown.");
     return;
   }
   if (call.started && call.lostLeases + 1 < LOST_LEASES_MAX) {

@@ -30,7 +30,7 @@ export function applyTaskCommand(recorder: SessionRecorder, command: TaskCommand
       case "task.settled":
         return settleModelCall(recorder, turn, modelCall, command);
       case "task.lost":
-        loseModelCall(recorder, turn, modelCall, command);
+        loseModelCall(recorder, turn, modelCall);
         return undefined;
       default:
         return command satisfies never;
@@ -44,7 +44,7 @@ export function applyTaskCommand(recorder: SessionRecorder, command: TaskCommand
     case "task.settled":
       return settleToolCall(recorder, turn, toolCall, command);
     case "task.lost":
-      loseToolCall(recorder, turn, toolCall, command);
+      loseToolCall(recorder, turn, toolCall);
       return undefined;
     default:
       return command satisfies never;

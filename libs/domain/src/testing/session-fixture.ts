@@ -113,7 +113,7 @@ export function settled(task: Pick<WorkTask, "key">, outcome: TaskSettled["outco
   return { $typeName: "task.settled", key: task.key, worker: "executor", outcome };
 }
 
-export const lost = (task: Pick<WorkTask, "key">): TaskLost => ({ $typeName: "task.lost", key: task.key, worker: "executor", epoch: 1 });
+export const lost = (task: Pick<WorkTask, "key">): TaskLost => ({ $typeName: "task.lost", key: task.key, epoch: 1 });
 export const fired = (key: string): TimerFired => ({ $typeName: "timer.fired", key });
 
 export function reportedLate(key: string, outcome: TaskReportedLate["outcome"] = toolResult()): TaskReportedLate {

@@ -9,8 +9,6 @@ import type { Repair } from "./repair.ts";
 
 const LEASE_MS = 30_000;
 const BATCH_MAX = 200;
-/** Whose lease it was is not known any more; messages say "worker that held it". */
-const LOST_WORKER = "that held it";
 
 /** Tells streams what became of tasks that nobody works on any more. */
 export class LostTasks {
@@ -28,11 +26,7 @@ export class LostTasks {
 
   /** Tasks that had started when their lease was lost: nobody can say what happened. */
   async lost(tasks: readonly StoredTask[]): Promise<void> {
-    await Promise.all(
-      tasks.map((task) =>
-        this.#tell(task, `lost/${task.key}/${task.epoch}`, { $typeName: "task.lost", key: task.key, worker: LOST_WORKER, epoch: task.epoch }),
-      ),
-    );
+    await Promise.all(tasks.map((task) => this.#tell(task, `lost/${task.key}/${task.epoch}`, { $typeName: "task.lost", key: task.key, epoch: task.epoch })));
   }
 
   /** Tasks that are asked to stop and that no worker holds: they never began, or their worker gave them back. */

@@ -117,7 +117,7 @@ export function taskCancelled(key: string): TaskSettled {
 }
 
 export function lost(key: string): TaskLost {
-  return { $typeName: "task.lost", key, worker: "executor", epoch: 1 };
+  return { $typeName: "task.lost", key, epoch: 1 };
 }
 
 export function reportedLate(key: string): TaskReportedLate {
