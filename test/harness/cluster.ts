@@ -14,7 +14,7 @@ import { Service } from "./service.ts";
 export const NAMESPACE = "default";
 
 /** Short, so that a lost lease is found while a test waits. */
-const LEASE_TTL_MS = 1_500;
+const LEASE_TTL_MS = 3_000;
 
 export interface ClusterOptions {
   /** Absent: 1 of each. */

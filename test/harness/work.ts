@@ -78,6 +78,13 @@ export function runStream(id: string) {
 
 type Stream = ReturnType<typeof sessionStream> | ReturnType<typeof runStream>;
 
+/** An event's kind, and where it tells of a failure, which. */
+function described(event: Event): string {
+  const { value } = event.payload;
+  const error = value !== undefined && "error" in value && typeof value.error === "object" ? value.error : undefined;
+  return error === undefined ? event.kind : `${event.kind} (${error.message})`;
+}
+
 /** Follows a stream, over lost connections, until an event satisfies; answers all events up to it. */
 export async function eventsUntil(
   client: ForgeClient,
@@ -92,7 +99,7 @@ export async function eventsUntil(
     events.push(followed.event);
     if (isLast(followed.event)) return events;
   }
-  throw new Error(`the awaited event of stream ${stream.id} did not come within ${waitMs} ms; there were: ${events.map((event) => event.kind).join(", ")}`);
+  throw new Error(`the awaited event of stream ${stream.id} did not come within ${waitMs} ms; there were: ${events.map(described).join(", ")}`);
 }
 
 const TURN_ENDS: ReadonlySet<string> = new Set(["turn.completed", "turn.failed", "turn.cancelled", "turn.abandoned"]);

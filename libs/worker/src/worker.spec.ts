@@ -155,6 +155,22 @@ describe("a worker", () => {
   });
 });
 
+describe("a worker whose heartbeats fail", () => {
+  it("tries again at its heartbeats' pace, so that what it leases meanwhile does not run out", async () => {
+    const plane = new FakeControlPlane();
+    const { tool } = await start(plane);
+    // With doubled pauses this many would take minutes.
+    let failures = 30;
+    plane.onCall = (method) => {
+      if (method === "heartbeat" && failures-- > 0) throw new ForgeError(ErrorCode.STORAGE_ERROR, "no database");
+    };
+    plane.hand(leasedTask("a"));
+    await until(() => expect(tool.open.has("a")).toBe(true));
+    await until(() => expect(failures).toBeLessThan(0));
+    expect(plane.heartbeats.at(-1)).toEqual(["a"]);
+  });
+});
+
 describe("a worker whose session is not known any more", () => {
   it("joins again once, drops what it held, and keeps what the new session holds", async () => {
     const plane = new FakeControlPlane();

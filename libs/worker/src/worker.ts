@@ -31,6 +31,7 @@ export interface Worker {
 const POLL_MS = 20_000;
 /** Heartbeats follow each other at this distance at least, whatever the server does. */
 const MIN_ROUND_MS = 100;
+const RETRY_MS_MAX = 5000;
 
 /** Joins a control plane and serves its tasks until it is stopped. Resolves once registered. Rejects where the credential or version is refused. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
@@ -38,6 +39,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await worker.register();
   worker.run();
   return worker;
+}
+
+/** The pace of a session. No retry waits longer: what one loop has leased must not run out because the other still waits. */
+function heartbeatMs({ heartbeatInterval }: RegisterResponse): number {
+  return heartbeatInterval === undefined ? 3000 : durationMs(heartbeatInterval);
 }
 
 class WorkerLoop implements Worker {
@@ -103,7 +109,7 @@ class WorkerLoop implements Worker {
         if (this.#stop.signal.aborted) return;
         if (error instanceof ForgeError && error.reason === "WORKER_SESSION") await this.#rejoin(session);
         else this.#options.onProblem(error);
-        await pause(backoffMs(failures++, 50, 5000), this.#stop.signal);
+        await pause(backoffMs(failures++, 50, Math.min(RETRY_MS_MAX, heartbeatMs(session))), this.#stop.signal);
       }
     }
   }
@@ -157,7 +163,7 @@ class WorkerLoop implements Worker {
   }
 
   async #heartbeat(session: RegisterResponse): Promise<void> {
-    const intervalMs = session.heartbeatInterval === undefined ? 3000 : durationMs(session.heartbeatInterval);
+    const intervalMs = heartbeatMs(session);
     const beganMs = Date.now();
     const held = new Map(this.#running);
     const leases = [...held.values()].map((task) => task.lease);
