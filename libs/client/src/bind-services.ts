@@ -4,8 +4,10 @@ import { type CallOptions, type Client, checkText, ForgeError } from "@forge/pro
 import { ArtifactService } from "@forge/protocol/artifact";
 import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
+import { TokenService } from "@forge/protocol/token";
 import { WorkerService } from "@forge/protocol/worker";
 import { WorkflowService } from "@forge/protocol/workflow";
+import { WorkspaceService } from "@forge/protocol/workspace";
 import { clientClosed } from "./cancelled.ts";
 import type { ConnectClient } from "./forge-client.ts";
 import { fromStatus, TRANSPORT } from "./status.ts";
@@ -25,6 +27,8 @@ export function bindServices(transport: Transport, binding: Binding): Omit<Conne
     event: bind(EventService, transport, binding),
     approval: bind(ApprovalService, transport, binding),
     artifact: bind(ArtifactService, transport, binding),
+    workspace: bind(WorkspaceService, transport, binding),
+    token: bind(TokenService, transport, binding),
     worker: bind(WorkerService, transport, binding),
   };
 }

@@ -2,8 +2,10 @@ import type { Client } from "@forge/protocol";
 import type { ArtifactService } from "@forge/protocol/artifact";
 import type { ApprovalService, EventService } from "@forge/protocol/event";
 import type { SessionService } from "@forge/protocol/session";
+import type { TokenService } from "@forge/protocol/token";
 import type { WorkerService } from "@forge/protocol/worker";
 import type { WorkflowService } from "@forge/protocol/workflow";
+import type { WorkspaceService } from "@forge/protocol/workspace";
 
 /** The one interface of every client, in process or over any wire. Errors are ForgeErrors. */
 export interface ForgeClient {
@@ -12,6 +14,8 @@ export interface ForgeClient {
   readonly event: Client<typeof EventService>;
   readonly approval: Client<typeof ApprovalService>;
   readonly artifact: Client<typeof ArtifactService>;
+  readonly workspace: Client<typeof WorkspaceService>;
+  readonly token: Client<typeof TokenService>;
   /** Ends open calls, and refuses new ones, with `cancelled`. */
   close(): Promise<void>;
 }

@@ -4,8 +4,10 @@ import { ArtifactService } from "@forge/protocol/artifact";
 import { ErrorCode } from "@forge/protocol/common";
 import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
+import { TokenService } from "@forge/protocol/token";
 import { WorkerService } from "@forge/protocol/worker";
 import { WorkflowService } from "@forge/protocol/workflow";
+import { WorkspaceService } from "@forge/protocol/workspace";
 import { clientClosed, givenUp } from "./cancelled.ts";
 import { Deadline } from "./deadline.ts";
 import type { ConnectClient } from "./forge-client.ts";
@@ -17,6 +19,8 @@ export interface LocalApis {
   readonly event: Api<typeof EventService>;
   readonly approval: Api<typeof ApprovalService>;
   readonly artifact: Api<typeof ArtifactService>;
+  readonly workspace: Api<typeof WorkspaceService>;
+  readonly token: Api<typeof TokenService>;
   readonly worker: Api<typeof WorkerService>;
 }
 
@@ -32,6 +36,8 @@ export function createLocalClient(apis: LocalApis, caller: LocalCaller): Connect
     event: bindLocal(EventService, apis.event, caller, closed.signal),
     approval: bindLocal(ApprovalService, apis.approval, caller, closed.signal),
     artifact: bindLocal(ArtifactService, apis.artifact, caller, closed.signal),
+    workspace: bindLocal(WorkspaceService, apis.workspace, caller, closed.signal),
+    token: bindLocal(TokenService, apis.token, caller, closed.signal),
     worker: bindLocal(WorkerService, apis.worker, caller, closed.signal),
     close: async () => closed.abort(),
   };

@@ -4,16 +4,20 @@ import type { Api } from "@forge/protocol";
 import type { ArtifactService } from "@forge/protocol/artifact";
 import type { ApprovalService, EventService } from "@forge/protocol/event";
 import type { SessionService } from "@forge/protocol/session";
+import type { TokenService } from "@forge/protocol/token";
 import type { WorkerService } from "@forge/protocol/worker";
 import type { WorkflowService } from "@forge/protocol/workflow";
+import type { WorkspaceService } from "@forge/protocol/workspace";
 import type { Store, StoredTask, Wakeup } from "./ports/index.ts";
 import { createApprovalService } from "./services/approval-service.ts";
 import { createArtifactService } from "./services/artifact-service.ts";
 import { createEventService } from "./services/event-service.ts";
 import { Executor } from "./services/execute.ts";
 import { createSessionService } from "./services/session-service.ts";
+import { createTokenService } from "./services/token-service.ts";
 import { createWorkerService } from "./services/worker-service.ts";
 import { createWorkflowService } from "./services/workflow-service.ts";
+import { createWorkspaceService } from "./services/workspace-service.ts";
 import { newId } from "./stream/identity.ts";
 import { type Appended, StreamEngine } from "./stream/stream-engine.ts";
 import { Hub } from "./subscribe/hub.ts";
@@ -53,6 +57,8 @@ export interface ControlPlane {
   readonly event: Api<typeof EventService>;
   readonly approval: Api<typeof ApprovalService>;
   readonly artifact: Api<typeof ArtifactService>;
+  readonly workspace: Api<typeof WorkspaceService>;
+  readonly token: Api<typeof TokenService>;
   readonly worker: Api<typeof WorkerService>;
   /** Makes all task rows equal to what the streams want; how many streams had to be changed. */
   repair(): Promise<number>;
@@ -266,6 +272,8 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     event: createEventService(subscription),
     approval: createApprovalService(ports),
     artifact: createArtifactService(ports),
+    workspace: createWorkspaceService(ports),
+    token: createTokenService(ports),
     worker: createWorkerService({ store, placement, sessions, registry, reports: new TaskReports(store, engine), lost, leaseTtlMs, heartbeatMs }),
     repair: () => repair.all(stop.signal, (error) => onProblem(error, "repair")),
     compareTasks: (namespace, streamId, kind) => repair.compare(namespace, streamId, kind),

@@ -3,8 +3,10 @@ import type { Api } from "@forge/protocol";
 import { ArtifactService } from "@forge/protocol/artifact";
 import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
+import { TokenService } from "@forge/protocol/token";
 import { WorkerService } from "@forge/protocol/worker";
 import { WorkflowService } from "@forge/protocol/workflow";
+import { WorkspaceService } from "@forge/protocol/workspace";
 
 /** What is served: every service of the control plane as plain functions. */
 export interface ServedApis {
@@ -13,6 +15,8 @@ export interface ServedApis {
   readonly event: Api<typeof EventService>;
   readonly approval: Api<typeof ApprovalService>;
   readonly artifact: Api<typeof ArtifactService>;
+  readonly workspace: Api<typeof WorkspaceService>;
+  readonly token: Api<typeof TokenService>;
   readonly worker: Api<typeof WorkerService>;
 }
 
@@ -27,6 +31,8 @@ export const SERVICES: readonly ServedService[] = [
   { service: EventService, api: "event" },
   { service: ApprovalService, api: "approval" },
   { service: ArtifactService, api: "artifact" },
+  { service: WorkspaceService, api: "workspace" },
+  { service: TokenService, api: "token" },
   { service: WorkerService, api: "worker" },
 ];
 

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
+import { type TaskLease, TaskLeaseSchema } from "@forge/protocol/common";
 import { TurnOutputDeltaSchema } from "@forge/protocol/event";
-import { type OutputDelta, type TaskLease, TaskLeaseSchema } from "@forge/protocol/worker";
+import { type OutputDelta } from "@forge/protocol/worker";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Output } from "./output.ts";
 

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { type OutputDelta, OutputDeltaSchema, type TaskLease } from "@forge/protocol/worker";
+import { type TaskLease } from "@forge/protocol/common";
+import { type OutputDelta, OutputDeltaSchema } from "@forge/protocol/worker";
 
 type Kind = OutputDelta["kind"];
 

@@ -1,17 +1,8 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ForgeError } from "@forge/protocol";
-import { ErrorCode } from "@forge/protocol/common";
-import {
-  type LeasedTask,
-  SettlementSchema,
-  type Task,
-  TaskCancelledSchema,
-  TaskFailureSchema,
-  type TaskLease,
-  TaskLeaseSchema,
-  TaskSchema,
-} from "@forge/protocol/worker";
+import { ErrorCode, type TaskLease, TaskLeaseSchema } from "@forge/protocol/common";
+import { type LeasedTask, SettlementSchema, type Task, TaskCancelledSchema, TaskFailureSchema, TaskSchema } from "@forge/protocol/worker";
 import type { Outcome, TaskContext, TaskHandler } from "./handler.ts";
 import { Output } from "./output.ts";
 import { Payloads } from "./payloads.ts";

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
-import { ErrorCode } from "@forge/protocol/common";
-import { type Settlement, SettlementSchema, TaskAnswerSchema, TaskLeaseSchema } from "@forge/protocol/worker";
+import { ErrorCode, TaskLeaseSchema } from "@forge/protocol/common";
+import { type Settlement, SettlementSchema, TaskAnswerSchema } from "@forge/protocol/worker";
 import { describe, expect, it } from "vitest";
 import { Submissions } from "./submissions.ts";
 import { FakeControlPlane, workerSessionGone } from "./testing/fake-control-plane.ts";

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { Batcher } from "@forge/core";
 import { ForgeError } from "@forge/protocol";
-import { ErrorCode } from "@forge/protocol/common";
-import { type OutputDelta, type Settlement, type TaskAnswer, TaskAnswerSchema, type TaskLease, type TaskStart, TaskStartSchema } from "@forge/protocol/worker";
+import { ErrorCode, type TaskLease } from "@forge/protocol/common";
+import { type OutputDelta, type Settlement, type TaskAnswer, TaskAnswerSchema, type TaskStart, TaskStartSchema } from "@forge/protocol/worker";
 import { persist } from "./persist.ts";
 import type { ControlPlanePort } from "./port.ts";
 

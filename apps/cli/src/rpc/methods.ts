@@ -3,7 +3,9 @@ import type { ForgeClient } from "@forge/client";
 import { ArtifactService } from "@forge/protocol/artifact";
 import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
+import { TokenService } from "@forge/protocol/token";
 import { WorkflowService } from "@forge/protocol/workflow";
+import { WorkspaceService } from "@forge/protocol/workspace";
 
 /** A method that may be called, and the service of a client that it belongs to. */
 export interface RpcMethod {
@@ -17,6 +19,8 @@ const SERVICES: readonly (readonly [RpcMethod["service"], DescService])[] = [
   ["event", EventService],
   ["approval", ApprovalService],
   ["artifact", ArtifactService],
+  ["workspace", WorkspaceService],
+  ["token", TokenService],
 ];
 
 const METHODS: ReadonlyMap<string, RpcMethod> = new Map(

@@ -15,6 +15,9 @@ const KIND = /^[a-z_]{1,64}\.[a-z_]{1,64}$/;
 
 export function createEventService(ports: SubscriptionPorts): Api<typeof EventService> {
   return {
+    watchStreams() {
+      throw new ForgeError(ErrorCode.UNSUPPORTED, "streams are not watched here yet");
+    },
     async *subscribeEvents(request, call) {
       if (request.streams.length === 0 || request.streams.length > STREAMS_MAX)
         throw ForgeError.validation("streams", `streams must name 1 to ${STREAMS_MAX} streams`);

@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import type { Placement } from "@forge/core";
 import { type Api, type Call, ForgeError } from "@forge/protocol";
-import { ErrorCode } from "@forge/protocol/common";
+import { ErrorCode, type TaskLease } from "@forge/protocol/common";
 import {
   CapabilitySchema,
   DrainResponseSchema,
@@ -14,7 +14,6 @@ import {
   StartTasksResponseSchema,
   type TaskAnswer,
   TaskAnswerSchema,
-  type TaskLease,
   type WorkerService,
 } from "@forge/protocol/worker";
 import type { Store, StoredTask } from "../ports/index.ts";

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ForgeError, isUuid } from "@forge/protocol";
-import { StreamKind, type StreamRef, StreamRefSchema } from "@forge/protocol/common";
-import type { TaskLease } from "@forge/protocol/worker";
+import { StreamKind, type StreamRef, StreamRefSchema, type TaskLease } from "@forge/protocol/common";
+
 import type { LeaseProof } from "../ports/index.ts";
 import type { StreamKindName } from "../stream/aggregate.ts";
 

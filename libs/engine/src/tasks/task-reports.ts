@@ -1,7 +1,7 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { type Call, checkText, ForgeError } from "@forge/protocol";
-import { ErrorCode } from "@forge/protocol/common";
-import { type OutputDelta, type Settlement, SettlementSchema, type TaskLease, type TaskStart } from "@forge/protocol/worker";
+import { ErrorCode, type TaskLease } from "@forge/protocol/common";
+import { type OutputDelta, type Settlement, SettlementSchema, type TaskStart } from "@forge/protocol/worker";
 import type { Store } from "../ports/index.ts";
 import { sha256 } from "../stream/identity.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";

@@ -6,7 +6,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { ArtifactRef } from "../../common/v1/common_pb.ts";
+import type { ArtifactRef, TaskLease } from "../../common/v1/common_pb.ts";
 import { file_forge_common_v1_common } from "../../common/v1/common_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file forge/artifact/v1/artifact.proto.
  */
 export const file_forge_artifact_v1_artifact: GenFile = /*@__PURE__*/
-  fileDesc("CiBmb3JnZS9hcnRpZmFjdC92MS9hcnRpZmFjdC5wcm90bxIRZm9yZ2UuYXJ0aWZhY3QudjEiSQoSUHV0QXJ0aWZhY3RSZXF1ZXN0Eg8KB2NvbnRlbnQYASABKAwSEgoKbWVkaWFfdHlwZRgCIAEoCRIOCgZzaGEyNTYYAyABKAkiRQoTUHV0QXJ0aWZhY3RSZXNwb25zZRIuCghhcnRpZmFjdBgBIAEoCzIcLmZvcmdlLmNvbW1vbi52MS5BcnRpZmFjdFJlZiIkChJHZXRBcnRpZmFjdFJlcXVlc3QSDgoGc2hhMjU2GAEgASgJIlYKE0dldEFydGlmYWN0UmVzcG9uc2USLgoIYXJ0aWZhY3QYASABKAsyHC5mb3JnZS5jb21tb24udjEuQXJ0aWZhY3RSZWYSDwoHY29udGVudBgCIAEoDDLPAQoPQXJ0aWZhY3RTZXJ2aWNlElwKC1B1dEFydGlmYWN0EiUuZm9yZ2UuYXJ0aWZhY3QudjEuUHV0QXJ0aWZhY3RSZXF1ZXN0GiYuZm9yZ2UuYXJ0aWZhY3QudjEuUHV0QXJ0aWZhY3RSZXNwb25zZRJeCgtHZXRBcnRpZmFjdBIlLmZvcmdlLmFydGlmYWN0LnYxLkdldEFydGlmYWN0UmVxdWVzdBomLmZvcmdlLmFydGlmYWN0LnYxLkdldEFydGlmYWN0UmVzcG9uc2UwAWIGcHJvdG8z", [file_forge_common_v1_common]);
+  fileDesc("CiBmb3JnZS9hcnRpZmFjdC92MS9hcnRpZmFjdC5wcm90bxIRZm9yZ2UuYXJ0aWZhY3QudjEidAoSUHV0QXJ0aWZhY3RSZXF1ZXN0Eg8KB2NvbnRlbnQYASABKAwSEgoKbWVkaWFfdHlwZRgCIAEoCRIOCgZzaGEyNTYYAyABKAkSKQoFbGVhc2UYBCABKAsyGi5mb3JnZS5jb21tb24udjEuVGFza0xlYXNlIkUKE1B1dEFydGlmYWN0UmVzcG9uc2USLgoIYXJ0aWZhY3QYASABKAsyHC5mb3JnZS5jb21tb24udjEuQXJ0aWZhY3RSZWYifwoSR2V0QXJ0aWZhY3RSZXF1ZXN0Eg4KBnNoYTI1NhgBIAEoCRIOCgZvZmZzZXQYAiABKAQSEwoGbGVuZ3RoGAMgASgESACIAQESKQoFbGVhc2UYBCABKAsyGi5mb3JnZS5jb21tb24udjEuVGFza0xlYXNlQgkKB19sZW5ndGgiVgoTR2V0QXJ0aWZhY3RSZXNwb25zZRIuCghhcnRpZmFjdBgBIAEoCzIcLmZvcmdlLmNvbW1vbi52MS5BcnRpZmFjdFJlZhIPCgdjb250ZW50GAIgASgMMs8BCg9BcnRpZmFjdFNlcnZpY2USXAoLUHV0QXJ0aWZhY3QSJS5mb3JnZS5hcnRpZmFjdC52MS5QdXRBcnRpZmFjdFJlcXVlc3QaJi5mb3JnZS5hcnRpZmFjdC52MS5QdXRBcnRpZmFjdFJlc3BvbnNlEl4KC0dldEFydGlmYWN0EiUuZm9yZ2UuYXJ0aWZhY3QudjEuR2V0QXJ0aWZhY3RSZXF1ZXN0GiYuZm9yZ2UuYXJ0aWZhY3QudjEuR2V0QXJ0aWZhY3RSZXNwb25zZTABYgZwcm90bzM", [file_forge_common_v1_common]);
 
 /**
  * A blob to store.
@@ -40,6 +40,13 @@ export type PutArtifactRequest = Message<"forge.artifact.v1.PutArtifactRequest">
    * @generated from field: string sha256 = 3;
    */
   sha256: string;
+
+  /**
+   * A worker's: the lease of the task that it puts this for.
+   *
+   * @generated from field: forge.common.v1.TaskLease lease = 4;
+   */
+  lease?: TaskLease | undefined;
 };
 
 /**
@@ -78,6 +85,27 @@ export type GetArtifactRequest = Message<"forge.artifact.v1.GetArtifactRequest">
    * @generated from field: string sha256 = 1;
    */
   sha256: string;
+
+  /**
+   * Bytes to leave out at the beginning; at most the artifact's size.
+   *
+   * @generated from field: uint64 offset = 2;
+   */
+  offset: bigint;
+
+  /**
+   * Bytes at most; absent: to the end. Not 0.
+   *
+   * @generated from field: optional uint64 length = 3;
+   */
+  length?: bigint | undefined;
+
+  /**
+   * A worker's: the lease of a task whose work refers to the artifact.
+   *
+   * @generated from field: forge.common.v1.TaskLease lease = 4;
+   */
+  lease?: TaskLease | undefined;
 };
 
 /**
@@ -128,7 +156,8 @@ export const ArtifactService: GenService<{
     output: typeof PutArtifactResponseSchema;
   },
   /**
-   * Streams a blob's bytes in order. Errors: not_found, storage_error (the stored bytes do not match their hash).
+   * Streams a blob's bytes, or a range of them, in order; the first message carries the reference, and the whole is verified against its hash before any byte is
+   * sent. Errors: not_found; validation (the range); storage_error (the stored bytes do not match their hash).
    *
    * @generated from rpc forge.artifact.v1.ArtifactService.GetArtifact
    */

@@ -8,6 +8,10 @@ import type { StreamKind, StreamRef } from "../../common/v1/common_pb.ts";
 import { file_forge_common_v1_common } from "../../common/v1/common_pb.ts";
 import type { Event } from "./event_pb.ts";
 import { file_forge_event_v1_event } from "./event_pb.ts";
+import type { SessionSummary } from "../../session/v1/session_pb.ts";
+import { file_forge_session_v1_session } from "../../session/v1/session_pb.ts";
+import type { RunSummary } from "../../workflow/v1/workflow_pb.ts";
+import { file_forge_workflow_v1_workflow } from "../../workflow/v1/workflow_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
@@ -16,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file forge/event/v1/event_service.proto.
  */
 export const file_forge_event_v1_event_service: GenFile = /*@__PURE__*/
-  fileDesc("CiJmb3JnZS9ldmVudC92MS9ldmVudF9zZXJ2aWNlLnByb3RvEg5mb3JnZS5ldmVudC52MSJNCgxTdHJlYW1DdXJzb3ISKgoGc3RyZWFtGAEgASgLMhouZm9yZ2UuY29tbW9uLnYxLlN0cmVhbVJlZhIRCglhZnRlcl9zZXEYAiABKAQiJAoLRXZlbnRGaWx0ZXISFQoNZXhjbHVkZV9raW5kcxgBIAMoCSKgAQoWU3Vic2NyaWJlRXZlbnRzUmVxdWVzdBItCgdzdHJlYW1zGAEgAygLMhwuZm9yZ2UuZXZlbnQudjEuU3RyZWFtQ3Vyc29yEhcKD2ZvbGxvd19jaGlsZHJlbhgCIAEoCBIrCgZmaWx0ZXIYAyABKAsyGy5mb3JnZS5ldmVudC52MS5FdmVudEZpbHRlchIRCglub19mb2xsb3cYBCABKAgipgEKF1N1YnNjcmliZUV2ZW50c1Jlc3BvbnNlEiYKBWV2ZW50GAEgASgLMhUuZm9yZ2UuZXZlbnQudjEuRXZlbnRIABItCgljYXVnaHRfdXAYAiABKAsyGC5mb3JnZS5ldmVudC52MS5DYXVnaHRVcEgAEiwKCHBvc2l0aW9uGAMgASgLMhguZm9yZ2UuZXZlbnQudjEuUG9zaXRpb25IAEIGCgRraW5kIkwKCENhdWdodFVwEhMKC2luY2FybmF0aW9uGAEgASgJEisKCXBvc2l0aW9ucxgCIAMoCzIYLmZvcmdlLmV2ZW50LnYxLlBvc2l0aW9uIl8KCFBvc2l0aW9uEioKBnN0cmVhbRgBIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSCwoDc2VxGAIgASgEEhoKEnBydW5lZF90aHJvdWdoX3NlcRgDIAEoBCKLAQoXR2V0Q29tbWFuZFJlc3VsdFJlcXVlc3QSKgoGc3RyZWFtGAEgASgLMhouZm9yZ2UuY29tbW9uLnYxLlN0cmVhbVJlZhISCgpjb21tYW5kX2lkGAIgASgJEjAKC2NyZWF0ZV9raW5kGAMgASgOMhsuZm9yZ2UuY29tbW9uLnYxLlN0cmVhbUtpbmQiqAEKGEdldENvbW1hbmRSZXN1bHRSZXNwb25zZRIqCgZzdHJlYW0YASABKAsyGi5mb3JnZS5jb21tb24udjEuU3RyZWFtUmVmEgsKA3NlcRgCIAEoBBIOCgZyZXN1bHQYAyABKAwSEwoLcmVzdWx0X3R5cGUYBCABKAkSLgoKZGVjaWRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAy2wEKDEV2ZW50U2VydmljZRJkCg9TdWJzY3JpYmVFdmVudHMSJi5mb3JnZS5ldmVudC52MS5TdWJzY3JpYmVFdmVudHNSZXF1ZXN0GicuZm9yZ2UuZXZlbnQudjEuU3Vic2NyaWJlRXZlbnRzUmVzcG9uc2UwARJlChBHZXRDb21tYW5kUmVzdWx0EicuZm9yZ2UuZXZlbnQudjEuR2V0Q29tbWFuZFJlc3VsdFJlcXVlc3QaKC5mb3JnZS5ldmVudC52MS5HZXRDb21tYW5kUmVzdWx0UmVzcG9uc2ViBnByb3RvMw", [file_forge_common_v1_common, file_forge_event_v1_event, file_google_protobuf_timestamp]);
+  fileDesc("CiJmb3JnZS9ldmVudC92MS9ldmVudF9zZXJ2aWNlLnByb3RvEg5mb3JnZS5ldmVudC52MSJNCgxTdHJlYW1DdXJzb3ISKgoGc3RyZWFtGAEgASgLMhouZm9yZ2UuY29tbW9uLnYxLlN0cmVhbVJlZhIRCglhZnRlcl9zZXEYAiABKAQiJAoLRXZlbnRGaWx0ZXISFQoNZXhjbHVkZV9raW5kcxgBIAMoCSKgAQoWU3Vic2NyaWJlRXZlbnRzUmVxdWVzdBItCgdzdHJlYW1zGAEgAygLMhwuZm9yZ2UuZXZlbnQudjEuU3RyZWFtQ3Vyc29yEhcKD2ZvbGxvd19jaGlsZHJlbhgCIAEoCBIrCgZmaWx0ZXIYAyABKAsyGy5mb3JnZS5ldmVudC52MS5FdmVudEZpbHRlchIRCglub19mb2xsb3cYBCABKAgipgEKF1N1YnNjcmliZUV2ZW50c1Jlc3BvbnNlEiYKBWV2ZW50GAEgASgLMhUuZm9yZ2UuZXZlbnQudjEuRXZlbnRIABItCgljYXVnaHRfdXAYAiABKAsyGC5mb3JnZS5ldmVudC52MS5DYXVnaHRVcEgAEiwKCHBvc2l0aW9uGAMgASgLMhguZm9yZ2UuZXZlbnQudjEuUG9zaXRpb25IAEIGCgRraW5kIkwKCENhdWdodFVwEhMKC2luY2FybmF0aW9uGAEgASgJEisKCXBvc2l0aW9ucxgCIAMoCzIYLmZvcmdlLmV2ZW50LnYxLlBvc2l0aW9uIl8KCFBvc2l0aW9uEioKBnN0cmVhbRgBIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSCwoDc2VxGAIgASgEEhoKEnBydW5lZF90aHJvdWdoX3NlcRgDIAEoBCKLAQoXR2V0Q29tbWFuZFJlc3VsdFJlcXVlc3QSKgoGc3RyZWFtGAEgASgLMhouZm9yZ2UuY29tbW9uLnYxLlN0cmVhbVJlZhISCgpjb21tYW5kX2lkGAIgASgJEjAKC2NyZWF0ZV9raW5kGAMgASgOMhsuZm9yZ2UuY29tbW9uLnYxLlN0cmVhbUtpbmQiqAEKGEdldENvbW1hbmRSZXN1bHRSZXNwb25zZRIqCgZzdHJlYW0YASABKAsyGi5mb3JnZS5jb21tb24udjEuU3RyZWFtUmVmEgsKA3NlcRgCIAEoBBIOCgZyZXN1bHQYAyABKAwSEwoLcmVzdWx0X3R5cGUYBCABKAkSLgoKZGVjaWRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAisAEKE1dhdGNoU3RyZWFtc1JlcXVlc3QSKQoEa2luZBgBIAEoDjIbLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1LaW5kEj8KBmxhYmVscxgCIAMoCzIvLmZvcmdlLmV2ZW50LnYxLldhdGNoU3RyZWFtc1JlcXVlc3QuTGFiZWxzRW50cnkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKyAQoUV2F0Y2hTdHJlYW1zUmVzcG9uc2USKwoFcmVhZHkYASABKAsyGi5mb3JnZS5ldmVudC52MS5XYXRjaFJlYWR5SAASMAoHY2hhbmdlZBgCIAEoCzIdLmZvcmdlLmV2ZW50LnYxLlN0cmVhbUNoYW5nZWRIABIzCgloZWFydGJlYXQYAyABKAsyHi5mb3JnZS5ldmVudC52MS5XYXRjaEhlYXJ0YmVhdEgAQgYKBGtpbmQiDAoKV2F0Y2hSZWFkeSIQCg5XYXRjaEhlYXJ0YmVhdCKpAQoNU3RyZWFtQ2hhbmdlZBIqCgZzdHJlYW0YASABKAsyGi5mb3JnZS5jb21tb24udjEuU3RyZWFtUmVmEjMKB3Nlc3Npb24YAiABKAsyIC5mb3JnZS5zZXNzaW9uLnYxLlNlc3Npb25TdW1tYXJ5SAASLAoDcnVuGAMgASgLMh0uZm9yZ2Uud29ya2Zsb3cudjEuUnVuU3VtbWFyeUgAQgkKB3N1bW1hcnkyuAIKDEV2ZW50U2VydmljZRJkCg9TdWJzY3JpYmVFdmVudHMSJi5mb3JnZS5ldmVudC52MS5TdWJzY3JpYmVFdmVudHNSZXF1ZXN0GicuZm9yZ2UuZXZlbnQudjEuU3Vic2NyaWJlRXZlbnRzUmVzcG9uc2UwARJbCgxXYXRjaFN0cmVhbXMSIy5mb3JnZS5ldmVudC52MS5XYXRjaFN0cmVhbXNSZXF1ZXN0GiQuZm9yZ2UuZXZlbnQudjEuV2F0Y2hTdHJlYW1zUmVzcG9uc2UwARJlChBHZXRDb21tYW5kUmVzdWx0EicuZm9yZ2UuZXZlbnQudjEuR2V0Q29tbWFuZFJlc3VsdFJlcXVlc3QaKC5mb3JnZS5ldmVudC52MS5HZXRDb21tYW5kUmVzdWx0UmVzcG9uc2ViBnByb3RvMw", [file_forge_common_v1_common, file_forge_event_v1_event, file_forge_session_v1_session, file_forge_workflow_v1_workflow, file_google_protobuf_timestamp]);
 
 /**
  * A stream and where to begin in it.
@@ -274,6 +278,137 @@ export const GetCommandResultResponseSchema: GenMessage<GetCommandResultResponse
   messageDesc(file_forge_event_v1_event_service, 7);
 
 /**
+ * Which streams to watch.
+ *
+ * @generated from message forge.event.v1.WatchStreamsRequest
+ */
+export type WatchStreamsRequest = Message<"forge.event.v1.WatchStreamsRequest"> & {
+  /**
+   * Unset: every kind.
+   *
+   * @generated from field: forge.common.v1.StreamKind kind = 1;
+   */
+  kind: StreamKind;
+
+  /**
+   * All must match; at most 32.
+   *
+   * @generated from field: map<string, string> labels = 2;
+   */
+  labels: { [key: string]: string };
+};
+
+/**
+ * Describes the message forge.event.v1.WatchStreamsRequest.
+ * Use `create(WatchStreamsRequestSchema)` to create a new message.
+ */
+export const WatchStreamsRequestSchema: GenMessage<WatchStreamsRequest> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_event_service, 8);
+
+/**
+ * One change, or a marker.
+ *
+ * @generated from message forge.event.v1.WatchStreamsResponse
+ */
+export type WatchStreamsResponse = Message<"forge.event.v1.WatchStreamsResponse"> & {
+  /**
+   * @generated from oneof forge.event.v1.WatchStreamsResponse.kind
+   */
+  kind: {
+    /**
+     * @generated from field: forge.event.v1.WatchReady ready = 1;
+     */
+    value: WatchReady;
+    case: "ready";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.StreamChanged changed = 2;
+     */
+    value: StreamChanged;
+    case: "changed";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.WatchHeartbeat heartbeat = 3;
+     */
+    value: WatchHeartbeat;
+    case: "heartbeat";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message forge.event.v1.WatchStreamsResponse.
+ * Use `create(WatchStreamsResponseSchema)` to create a new message.
+ */
+export const WatchStreamsResponseSchema: GenMessage<WatchStreamsResponse> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_event_service, 9);
+
+/**
+ * From here on nothing is missed. Comes again where something may have been, so that the list has to be read anew.
+ *
+ * @generated from message forge.event.v1.WatchReady
+ */
+export type WatchReady = Message<"forge.event.v1.WatchReady"> & {
+};
+
+/**
+ * Describes the message forge.event.v1.WatchReady.
+ * Use `create(WatchReadySchema)` to create a new message.
+ */
+export const WatchReadySchema: GenMessage<WatchReady> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_event_service, 10);
+
+/**
+ * Nothing changed for 15 s.
+ *
+ * @generated from message forge.event.v1.WatchHeartbeat
+ */
+export type WatchHeartbeat = Message<"forge.event.v1.WatchHeartbeat"> & {
+};
+
+/**
+ * Describes the message forge.event.v1.WatchHeartbeat.
+ * Use `create(WatchHeartbeatSchema)` to create a new message.
+ */
+export const WatchHeartbeatSchema: GenMessage<WatchHeartbeat> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_event_service, 11);
+
+/**
+ * A stream was created or has changed in what lists show of it.
+ *
+ * @generated from message forge.event.v1.StreamChanged
+ */
+export type StreamChanged = Message<"forge.event.v1.StreamChanged"> & {
+  /**
+   * @generated from field: forge.common.v1.StreamRef stream = 1;
+   */
+  stream?: StreamRef | undefined;
+
+  /**
+   * @generated from oneof forge.event.v1.StreamChanged.summary
+   */
+  summary: {
+    /**
+     * @generated from field: forge.session.v1.SessionSummary session = 2;
+     */
+    value: SessionSummary;
+    case: "session";
+  } | {
+    /**
+     * @generated from field: forge.workflow.v1.RunSummary run = 3;
+     */
+    value: RunSummary;
+    case: "run";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message forge.event.v1.StreamChanged.
+ * Use `create(StreamChangedSchema)` to create a new message.
+ */
+export const StreamChangedSchema: GenMessage<StreamChanged> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_event_service, 12);
+
+/**
  * Reads streams of events, and what became of commands.
  *
  * @generated from service forge.event.v1.EventService
@@ -289,6 +424,17 @@ export const EventService: GenService<{
     methodKind: "server_streaming";
     input: typeof SubscribeEventsRequestSchema;
     output: typeof SubscribeEventsResponseSchema;
+  },
+  /**
+   * Tells which streams of the namespace have moved, for lists: first `ready`, from which on nothing is missed, then each stream that changed, as it is listed
+   * now. Changes that come faster than they are read are told once, in their newest state. List after `ready`. Errors: validation.
+   *
+   * @generated from rpc forge.event.v1.EventService.WatchStreams
+   */
+  watchStreams: {
+    methodKind: "server_streaming";
+    input: typeof WatchStreamsRequestSchema;
+    output: typeof WatchStreamsResponseSchema;
   },
   /**
    * What became of a command whose answer was lost. Errors: not_found (it had no effect and may be sent again).

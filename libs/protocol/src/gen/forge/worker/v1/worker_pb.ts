@@ -6,7 +6,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { ArtifactRef, ForgeError, ProtocolVersion, StreamRef, Usage, Value } from "../../common/v1/common_pb.ts";
+import type { ArtifactRef, ForgeError, ProtocolVersion, StreamRef, TaskLease, Usage, Value } from "../../common/v1/common_pb.ts";
 import { file_forge_common_v1_common } from "../../common/v1/common_pb.ts";
 import type { ModelCompleted, ModelStarted, ToolOutputDelta, ToolStarted, TurnOutputDelta } from "../../event/v1/session_events_pb.ts";
 import { file_forge_event_v1_session_events } from "../../event/v1/session_events_pb.ts";
@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file forge/worker/v1/worker.proto.
  */
 export const file_forge_worker_v1_worker: GenFile = /*@__PURE__*/
-  fileDesc("Chxmb3JnZS93b3JrZXIvdjEvd29ya2VyLnByb3RvEg9mb3JnZS53b3JrZXIudjEicAoKQ2FwYWJpbGl0eRItCgRraW5kGAEgASgOMh8uZm9yZ2Uud29ya2VyLnYxLkNhcGFiaWxpdHlLaW5kEgwKBG5hbWUYAiABKAkSJQoEdG9vbBgDIAEoCzIXLmZvcmdlLnRvb2wudjEuVG9vbFNwZWMimAIKD1JlZ2lzdGVyUmVxdWVzdBIxCgd2ZXJzaW9uGAEgASgLMiAuZm9yZ2UuY29tbW9uLnYxLlByb3RvY29sVmVyc2lvbhITCgt3b3JrZXJfbmFtZRgCIAEoCRIOCgZxdWV1ZXMYAyADKAkSMQoMY2FwYWJpbGl0aWVzGAQgAygLMhsuZm9yZ2Uud29ya2VyLnYxLkNhcGFiaWxpdHkSDQoFc2xvdHMYBSABKA0SPAoGbGFiZWxzGAYgAygLMiwuZm9yZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdC5MYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIpIBChBSZWdpc3RlclJlc3BvbnNlEhkKEXdvcmtlcl9zZXNzaW9uX2lkGAEgASgJEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIsCglsZWFzZV90dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iZgoRTGVhc2VUYXNrc1JlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSDQoFc2xvdHMYAiABKA0SJwoEd2FpdBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJAChJMZWFzZVRhc2tzUmVzcG9uc2USKgoFdGFza3MYASADKAsyGy5mb3JnZS53b3JrZXIudjEuTGVhc2VkVGFzayLDAQoKTGVhc2VkVGFzaxIPCgd0YXNrX2lkGAEgASgJEioKBnN0cmVhbRgCIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSDQoFZXBvY2gYAyABKA0SEwoLbGVhc2VfdG9rZW4YBCABKAwSIwoEdGFzaxgFIAEoCzIVLmZvcmdlLndvcmtlci52MS5UYXNrEi8KC2xlYXNlX3VudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLUAgoEVGFzaxIrCgVtb2RlbBgBIAEoCzIaLmZvcmdlLndvcmtlci52MS5Nb2RlbFRhc2tIABIpCgR0b29sGAIgASgLMhkuZm9yZ2Uud29ya2VyLnYxLlRvb2xUYXNrSAASMQoIZnVuY3Rpb24YAyABKAsyHS5mb3JnZS53b3JrZXIudjEuRnVuY3Rpb25UYXNrSAASFwoPaWRlbXBvdGVuY3lfa2V5GAQgASgJEhMKC25lZWRzX3N0YXJ0GAUgASgIEi8KC2RlYWRsaW5lX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCghhcnRpZmFjdBgHIAEoCzIcLmZvcmdlLmNvbW1vbi52MS5BcnRpZmFjdFJlZhIqCgd0aW1lb3V0GAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgYKBGtpbmQi8QEKCU1vZGVsVGFzaxISCgpzZXNzaW9uX2lkGAEgASgJEg8KB3R1cm5faWQYAiABKAkSFQoNbW9kZWxfY2FsbF9pZBgDIAEoCRINCgVtb2RlbBgEIAEoCRIYCgt0ZW1wZXJhdHVyZRgFIAEoAUgAiAEBEh4KEW1heF9vdXRwdXRfdG9rZW5zGAYgASgNSAGIAQESIAoYY29udmVyc2F0aW9uX3Rocm91Z2hfc2VxGAcgASgEEhcKD2ZhaWxlZF9hdHRlbXB0cxgIIAEoDUIOCgxfdGVtcGVyYXR1cmVCFAoSX21heF9vdXRwdXRfdG9rZW5zIrwCCghUb29sVGFzaxIUCgx0b29sX2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRISCgpzZXNzaW9uX2lkGAQgASgJEg8KB3R1cm5faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB3N0ZXBfaWQYByABKAkSMwoIZGVjaXNpb24YCCABKAsyIS5mb3JnZS50b29sLnYxLkNhcGFiaWxpdHlEZWNpc2lvbhIzCgVpbnB1dBgJIAMoCzIkLmZvcmdlLndvcmtlci52MS5Ub29sVGFzay5JbnB1dEVudHJ5GkQKCklucHV0RW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlOgI4ASLNAQoMRnVuY3Rpb25UYXNrEg4KBnJ1bl9pZBgBIAEoCRIPCgdzdGVwX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SDAoEbmFtZRgEIAEoCRI3CgVpbnB1dBgFIAMoCzIoLmZvcmdlLndvcmtlci52MS5GdW5jdGlvblRhc2suSW5wdXRFbnRyeRpECgpJbnB1dEVudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZToCOAEiQAoJVGFza0xlYXNlEg8KB3Rhc2tfaWQYASABKAkSDQoFZXBvY2gYAiABKA0SEwoLbGVhc2VfdG9rZW4YAyABKAwiWgoRU3RhcnRUYXNrc1JlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSKgoGc3RhcnRzGAIgAygLMhouZm9yZ2Uud29ya2VyLnYxLlRhc2tTdGFydCKaAQoJVGFza1N0YXJ0EikKBWxlYXNlGAEgASgLMhouZm9yZ2Uud29ya2VyLnYxLlRhc2tMZWFzZRItCgVtb2RlbBgCIAEoCzIcLmZvcmdlLmV2ZW50LnYxLk1vZGVsU3RhcnRlZEgAEisKBHRvb2wYAyABKAsyGy5mb3JnZS5ldmVudC52MS5Ub29sU3RhcnRlZEgAQgYKBGtpbmQiQgoSU3RhcnRUYXNrc1Jlc3BvbnNlEiwKB2Fuc3dlcnMYASADKAsyGy5mb3JnZS53b3JrZXIudjEuVGFza0Fuc3dlciJJCgpUYXNrQW5zd2VyEg8KB3Rhc2tfaWQYASABKAkSKgoFZXJyb3IYAiABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvciJXChBIZWFydGJlYXRSZXF1ZXN0EhkKEXdvcmtlcl9zZXNzaW9uX2lkGAEgASgJEigKBGhlbGQYAiADKAsyGi5mb3JnZS53b3JrZXIudjEuVGFza0xlYXNlIkMKEUhlYXJ0YmVhdFJlc3BvbnNlEhcKD2NhbmNlbF90YXNrX2lkcxgBIAMoCRIVCg1sb3N0X3Rhc2tfaWRzGAIgAygJIl4KE1JlcG9ydE91dHB1dFJlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSLAoGZGVsdGFzGAIgAygLMhwuZm9yZ2Uud29ya2VyLnYxLk91dHB1dERlbHRhIqIBCgtPdXRwdXREZWx0YRIpCgVsZWFzZRgBIAEoCzIaLmZvcmdlLndvcmtlci52MS5UYXNrTGVhc2USLwoEdHVybhgCIAEoCzIfLmZvcmdlLmV2ZW50LnYxLlR1cm5PdXRwdXREZWx0YUgAEi8KBHRvb2wYAyABKAsyHy5mb3JnZS5ldmVudC52MS5Ub29sT3V0cHV0RGVsdGFIAEIGCgRraW5kIkQKFFJlcG9ydE91dHB1dFJlc3BvbnNlEiwKB2Fuc3dlcnMYASADKAsyGy5mb3JnZS53b3JrZXIudjEuVGFza0Fuc3dlciJhChJTZXR0bGVUYXNrc1JlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSMAoLc2V0dGxlbWVudHMYAiADKAsyGy5mb3JnZS53b3JrZXIudjEuU2V0dGxlbWVudCK5AgoKU2V0dGxlbWVudBIpCgVsZWFzZRgBIAEoCzIaLmZvcmdlLndvcmtlci52MS5UYXNrTGVhc2USLQoFbW9kZWwYAiABKAsyHC5mb3JnZS53b3JrZXIudjEuTW9kZWxSZXN1bHRIABIrCgR0b29sGAMgASgLMhsuZm9yZ2Uud29ya2VyLnYxLlRvb2xSZXN1bHRIABIzCghmdW5jdGlvbhgEIAEoCzIfLmZvcmdlLndvcmtlci52MS5GdW5jdGlvblJlc3VsdEgAEi8KB2ZhaWx1cmUYBSABKAsyHC5mb3JnZS53b3JrZXIudjEuVGFza0ZhaWx1cmVIABIzCgljYW5jZWxsZWQYBiABKAsyHi5mb3JnZS53b3JrZXIudjEuVGFza0NhbmNlbGxlZEgAQgkKB291dGNvbWUiZwoLTW9kZWxSZXN1bHQSMQoJY29tcGxldGVkGAEgASgLMh4uZm9yZ2UuZXZlbnQudjEuTW9kZWxDb21wbGV0ZWQSJQoFdXNhZ2UYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2UiSQoKVG9vbFJlc3VsdBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSEwoLZHVyYXRpb25fbXMYAiABKAQiTQoORnVuY3Rpb25SZXN1bHQSJgoGb3V0cHV0GAEgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEhMKC2R1cmF0aW9uX21zGAIgASgEIpwBCgtUYXNrRmFpbHVyZRIqCgVlcnJvchgBIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEhMKC2R1cmF0aW9uX21zGAIgASgEEhQKDGFmdGVyX291dHB1dBgDIAEoCBIPCgd1bmtub3duGAQgASgIEiUKBXVzYWdlGAUgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIg8KDVRhc2tDYW5jZWxsZWQiQwoTU2V0dGxlVGFza3NSZXNwb25zZRIsCgdhbnN3ZXJzGAEgAygLMhsuZm9yZ2Uud29ya2VyLnYxLlRhc2tBbnN3ZXIiKQoMRHJhaW5SZXF1ZXN0EhkKEXdvcmtlcl9zZXNzaW9uX2lkGAEgASgJIg8KDURyYWluUmVzcG9uc2UqhAEKDkNhcGFiaWxpdHlLaW5kEh8KG0NBUEFCSUxJVFlfS0lORF9VTlNQRUNJRklFRBAAEhkKFUNBUEFCSUxJVFlfS0lORF9NT0RFTBABEhgKFENBUEFCSUxJVFlfS0lORF9UT09MEAISHAoYQ0FQQUJJTElUWV9LSU5EX0ZVTkNUSU9OEAMy4QQKDVdvcmtlclNlcnZpY2USTwoIUmVnaXN0ZXISIC5mb3JnZS53b3JrZXIudjEuUmVnaXN0ZXJSZXF1ZXN0GiEuZm9yZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVzcG9uc2USVQoKTGVhc2VUYXNrcxIiLmZvcmdlLndvcmtlci52MS5MZWFzZVRhc2tzUmVxdWVzdBojLmZvcmdlLndvcmtlci52MS5MZWFzZVRhc2tzUmVzcG9uc2USVQoKU3RhcnRUYXNrcxIiLmZvcmdlLndvcmtlci52MS5TdGFydFRhc2tzUmVxdWVzdBojLmZvcmdlLndvcmtlci52MS5TdGFydFRhc2tzUmVzcG9uc2USUgoJSGVhcnRiZWF0EiEuZm9yZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlcXVlc3QaIi5mb3JnZS53b3JrZXIudjEuSGVhcnRiZWF0UmVzcG9uc2USWwoMUmVwb3J0T3V0cHV0EiQuZm9yZ2Uud29ya2VyLnYxLlJlcG9ydE91dHB1dFJlcXVlc3QaJS5mb3JnZS53b3JrZXIudjEuUmVwb3J0T3V0cHV0UmVzcG9uc2USWAoLU2V0dGxlVGFza3MSIy5mb3JnZS53b3JrZXIudjEuU2V0dGxlVGFza3NSZXF1ZXN0GiQuZm9yZ2Uud29ya2VyLnYxLlNldHRsZVRhc2tzUmVzcG9uc2USRgoFRHJhaW4SHS5mb3JnZS53b3JrZXIudjEuRHJhaW5SZXF1ZXN0Gh4uZm9yZ2Uud29ya2VyLnYxLkRyYWluUmVzcG9uc2ViBnByb3RvMw", [file_forge_common_v1_common, file_forge_event_v1_session_events, file_forge_tool_v1_tool, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Chxmb3JnZS93b3JrZXIvdjEvd29ya2VyLnByb3RvEg9mb3JnZS53b3JrZXIudjEicAoKQ2FwYWJpbGl0eRItCgRraW5kGAEgASgOMh8uZm9yZ2Uud29ya2VyLnYxLkNhcGFiaWxpdHlLaW5kEgwKBG5hbWUYAiABKAkSJQoEdG9vbBgDIAEoCzIXLmZvcmdlLnRvb2wudjEuVG9vbFNwZWMimAIKD1JlZ2lzdGVyUmVxdWVzdBIxCgd2ZXJzaW9uGAEgASgLMiAuZm9yZ2UuY29tbW9uLnYxLlByb3RvY29sVmVyc2lvbhITCgt3b3JrZXJfbmFtZRgCIAEoCRIOCgZxdWV1ZXMYAyADKAkSMQoMY2FwYWJpbGl0aWVzGAQgAygLMhsuZm9yZ2Uud29ya2VyLnYxLkNhcGFiaWxpdHkSDQoFc2xvdHMYBSABKA0SPAoGbGFiZWxzGAYgAygLMiwuZm9yZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdC5MYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIpIBChBSZWdpc3RlclJlc3BvbnNlEhkKEXdvcmtlcl9zZXNzaW9uX2lkGAEgASgJEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIsCglsZWFzZV90dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iZgoRTGVhc2VUYXNrc1JlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSDQoFc2xvdHMYAiABKA0SJwoEd2FpdBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJAChJMZWFzZVRhc2tzUmVzcG9uc2USKgoFdGFza3MYASADKAsyGy5mb3JnZS53b3JrZXIudjEuTGVhc2VkVGFzayLDAQoKTGVhc2VkVGFzaxIPCgd0YXNrX2lkGAEgASgJEioKBnN0cmVhbRgCIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSDQoFZXBvY2gYAyABKA0SEwoLbGVhc2VfdG9rZW4YBCABKAwSIwoEdGFzaxgFIAEoCzIVLmZvcmdlLndvcmtlci52MS5UYXNrEi8KC2xlYXNlX3VudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLUAgoEVGFzaxIrCgVtb2RlbBgBIAEoCzIaLmZvcmdlLndvcmtlci52MS5Nb2RlbFRhc2tIABIpCgR0b29sGAIgASgLMhkuZm9yZ2Uud29ya2VyLnYxLlRvb2xUYXNrSAASMQoIZnVuY3Rpb24YAyABKAsyHS5mb3JnZS53b3JrZXIudjEuRnVuY3Rpb25UYXNrSAASFwoPaWRlbXBvdGVuY3lfa2V5GAQgASgJEhMKC25lZWRzX3N0YXJ0GAUgASgIEi8KC2RlYWRsaW5lX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCghhcnRpZmFjdBgHIAEoCzIcLmZvcmdlLmNvbW1vbi52MS5BcnRpZmFjdFJlZhIqCgd0aW1lb3V0GAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgYKBGtpbmQi8QEKCU1vZGVsVGFzaxISCgpzZXNzaW9uX2lkGAEgASgJEg8KB3R1cm5faWQYAiABKAkSFQoNbW9kZWxfY2FsbF9pZBgDIAEoCRINCgVtb2RlbBgEIAEoCRIYCgt0ZW1wZXJhdHVyZRgFIAEoAUgAiAEBEh4KEW1heF9vdXRwdXRfdG9rZW5zGAYgASgNSAGIAQESIAoYY29udmVyc2F0aW9uX3Rocm91Z2hfc2VxGAcgASgEEhcKD2ZhaWxlZF9hdHRlbXB0cxgIIAEoDUIOCgxfdGVtcGVyYXR1cmVCFAoSX21heF9vdXRwdXRfdG9rZW5zIrwCCghUb29sVGFzaxIUCgx0b29sX2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRISCgpzZXNzaW9uX2lkGAQgASgJEg8KB3R1cm5faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB3N0ZXBfaWQYByABKAkSMwoIZGVjaXNpb24YCCABKAsyIS5mb3JnZS50b29sLnYxLkNhcGFiaWxpdHlEZWNpc2lvbhIzCgVpbnB1dBgJIAMoCzIkLmZvcmdlLndvcmtlci52MS5Ub29sVGFzay5JbnB1dEVudHJ5GkQKCklucHV0RW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlOgI4ASLNAQoMRnVuY3Rpb25UYXNrEg4KBnJ1bl9pZBgBIAEoCRIPCgdzdGVwX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SDAoEbmFtZRgEIAEoCRI3CgVpbnB1dBgFIAMoCzIoLmZvcmdlLndvcmtlci52MS5GdW5jdGlvblRhc2suSW5wdXRFbnRyeRpECgpJbnB1dEVudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZToCOAEiWgoRU3RhcnRUYXNrc1JlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSKgoGc3RhcnRzGAIgAygLMhouZm9yZ2Uud29ya2VyLnYxLlRhc2tTdGFydCKaAQoJVGFza1N0YXJ0EikKBWxlYXNlGAEgASgLMhouZm9yZ2UuY29tbW9uLnYxLlRhc2tMZWFzZRItCgVtb2RlbBgCIAEoCzIcLmZvcmdlLmV2ZW50LnYxLk1vZGVsU3RhcnRlZEgAEisKBHRvb2wYAyABKAsyGy5mb3JnZS5ldmVudC52MS5Ub29sU3RhcnRlZEgAQgYKBGtpbmQiQgoSU3RhcnRUYXNrc1Jlc3BvbnNlEiwKB2Fuc3dlcnMYASADKAsyGy5mb3JnZS53b3JrZXIudjEuVGFza0Fuc3dlciJJCgpUYXNrQW5zd2VyEg8KB3Rhc2tfaWQYASABKAkSKgoFZXJyb3IYAiABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvciJXChBIZWFydGJlYXRSZXF1ZXN0EhkKEXdvcmtlcl9zZXNzaW9uX2lkGAEgASgJEigKBGhlbGQYAiADKAsyGi5mb3JnZS5jb21tb24udjEuVGFza0xlYXNlIkMKEUhlYXJ0YmVhdFJlc3BvbnNlEhcKD2NhbmNlbF90YXNrX2lkcxgBIAMoCRIVCg1sb3N0X3Rhc2tfaWRzGAIgAygJIl4KE1JlcG9ydE91dHB1dFJlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSLAoGZGVsdGFzGAIgAygLMhwuZm9yZ2Uud29ya2VyLnYxLk91dHB1dERlbHRhIqIBCgtPdXRwdXREZWx0YRIpCgVsZWFzZRgBIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5UYXNrTGVhc2USLwoEdHVybhgCIAEoCzIfLmZvcmdlLmV2ZW50LnYxLlR1cm5PdXRwdXREZWx0YUgAEi8KBHRvb2wYAyABKAsyHy5mb3JnZS5ldmVudC52MS5Ub29sT3V0cHV0RGVsdGFIAEIGCgRraW5kIkQKFFJlcG9ydE91dHB1dFJlc3BvbnNlEiwKB2Fuc3dlcnMYASADKAsyGy5mb3JnZS53b3JrZXIudjEuVGFza0Fuc3dlciJhChJTZXR0bGVUYXNrc1JlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSMAoLc2V0dGxlbWVudHMYAiADKAsyGy5mb3JnZS53b3JrZXIudjEuU2V0dGxlbWVudCK5AgoKU2V0dGxlbWVudBIpCgVsZWFzZRgBIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5UYXNrTGVhc2USLQoFbW9kZWwYAiABKAsyHC5mb3JnZS53b3JrZXIudjEuTW9kZWxSZXN1bHRIABIrCgR0b29sGAMgASgLMhsuZm9yZ2Uud29ya2VyLnYxLlRvb2xSZXN1bHRIABIzCghmdW5jdGlvbhgEIAEoCzIfLmZvcmdlLndvcmtlci52MS5GdW5jdGlvblJlc3VsdEgAEi8KB2ZhaWx1cmUYBSABKAsyHC5mb3JnZS53b3JrZXIudjEuVGFza0ZhaWx1cmVIABIzCgljYW5jZWxsZWQYBiABKAsyHi5mb3JnZS53b3JrZXIudjEuVGFza0NhbmNlbGxlZEgAQgkKB291dGNvbWUiZwoLTW9kZWxSZXN1bHQSMQoJY29tcGxldGVkGAEgASgLMh4uZm9yZ2UuZXZlbnQudjEuTW9kZWxDb21wbGV0ZWQSJQoFdXNhZ2UYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2UiSQoKVG9vbFJlc3VsdBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSEwoLZHVyYXRpb25fbXMYAiABKAQiTQoORnVuY3Rpb25SZXN1bHQSJgoGb3V0cHV0GAEgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEhMKC2R1cmF0aW9uX21zGAIgASgEIpwBCgtUYXNrRmFpbHVyZRIqCgVlcnJvchgBIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEhMKC2R1cmF0aW9uX21zGAIgASgEEhQKDGFmdGVyX291dHB1dBgDIAEoCBIPCgd1bmtub3duGAQgASgIEiUKBXVzYWdlGAUgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIg8KDVRhc2tDYW5jZWxsZWQiQwoTU2V0dGxlVGFza3NSZXNwb25zZRIsCgdhbnN3ZXJzGAEgAygLMhsuZm9yZ2Uud29ya2VyLnYxLlRhc2tBbnN3ZXIiKQoMRHJhaW5SZXF1ZXN0EhkKEXdvcmtlcl9zZXNzaW9uX2lkGAEgASgJIg8KDURyYWluUmVzcG9uc2UqhAEKDkNhcGFiaWxpdHlLaW5kEh8KG0NBUEFCSUxJVFlfS0lORF9VTlNQRUNJRklFRBAAEhkKFUNBUEFCSUxJVFlfS0lORF9NT0RFTBABEhgKFENBUEFCSUxJVFlfS0lORF9UT09MEAISHAoYQ0FQQUJJTElUWV9LSU5EX0ZVTkNUSU9OEAMy4QQKDVdvcmtlclNlcnZpY2USTwoIUmVnaXN0ZXISIC5mb3JnZS53b3JrZXIudjEuUmVnaXN0ZXJSZXF1ZXN0GiEuZm9yZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVzcG9uc2USVQoKTGVhc2VUYXNrcxIiLmZvcmdlLndvcmtlci52MS5MZWFzZVRhc2tzUmVxdWVzdBojLmZvcmdlLndvcmtlci52MS5MZWFzZVRhc2tzUmVzcG9uc2USVQoKU3RhcnRUYXNrcxIiLmZvcmdlLndvcmtlci52MS5TdGFydFRhc2tzUmVxdWVzdBojLmZvcmdlLndvcmtlci52MS5TdGFydFRhc2tzUmVzcG9uc2USUgoJSGVhcnRiZWF0EiEuZm9yZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlcXVlc3QaIi5mb3JnZS53b3JrZXIudjEuSGVhcnRiZWF0UmVzcG9uc2USWwoMUmVwb3J0T3V0cHV0EiQuZm9yZ2Uud29ya2VyLnYxLlJlcG9ydE91dHB1dFJlcXVlc3QaJS5mb3JnZS53b3JrZXIudjEuUmVwb3J0T3V0cHV0UmVzcG9uc2USWAoLU2V0dGxlVGFza3MSIy5mb3JnZS53b3JrZXIudjEuU2V0dGxlVGFza3NSZXF1ZXN0GiQuZm9yZ2Uud29ya2VyLnYxLlNldHRsZVRhc2tzUmVzcG9uc2USRgoFRHJhaW4SHS5mb3JnZS53b3JrZXIudjEuRHJhaW5SZXF1ZXN0Gh4uZm9yZ2Uud29ya2VyLnYxLkRyYWluUmVzcG9uc2ViBnByb3RvMw", [file_forge_common_v1_common, file_forge_event_v1_session_events, file_forge_tool_v1_tool, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Something a worker can do.
@@ -471,35 +471,6 @@ export const FunctionTaskSchema: GenMessage<FunctionTask> = /*@__PURE__*/
   messageDesc(file_forge_worker_v1_worker, 9);
 
 /**
- * Names a leased task.
- *
- * @generated from message forge.worker.v1.TaskLease
- */
-export type TaskLease = Message<"forge.worker.v1.TaskLease"> & {
-  /**
-   * @generated from field: string task_id = 1;
-   */
-  taskId: string;
-
-  /**
-   * @generated from field: uint32 epoch = 2;
-   */
-  epoch: number;
-
-  /**
-   * @generated from field: bytes lease_token = 3;
-   */
-  leaseToken: Uint8Array;
-};
-
-/**
- * Describes the message forge.worker.v1.TaskLease.
- * Use `create(TaskLeaseSchema)` to create a new message.
- */
-export const TaskLeaseSchema: GenMessage<TaskLease> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 10);
-
-/**
  * Records starts.
  *
  * @generated from message forge.worker.v1.StartTasksRequest
@@ -523,7 +494,7 @@ export type StartTasksRequest = Message<"forge.worker.v1.StartTasksRequest"> & {
  * Use `create(StartTasksRequestSchema)` to create a new message.
  */
 export const StartTasksRequestSchema: GenMessage<StartTasksRequest> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 11);
+  messageDesc(file_forge_worker_v1_worker, 10);
 
 /**
  * One start.
@@ -532,7 +503,7 @@ export const StartTasksRequestSchema: GenMessage<StartTasksRequest> = /*@__PURE_
  */
 export type TaskStart = Message<"forge.worker.v1.TaskStart"> & {
   /**
-   * @generated from field: forge.worker.v1.TaskLease lease = 1;
+   * @generated from field: forge.common.v1.TaskLease lease = 1;
    */
   lease?: TaskLease | undefined;
 
@@ -559,7 +530,7 @@ export type TaskStart = Message<"forge.worker.v1.TaskStart"> & {
  * Use `create(TaskStartSchema)` to create a new message.
  */
 export const TaskStartSchema: GenMessage<TaskStart> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 12);
+  messageDesc(file_forge_worker_v1_worker, 11);
 
 /**
  * One answer for each start, in order.
@@ -578,7 +549,7 @@ export type StartTasksResponse = Message<"forge.worker.v1.StartTasksResponse"> &
  * Use `create(StartTasksResponseSchema)` to create a new message.
  */
 export const StartTasksResponseSchema: GenMessage<StartTasksResponse> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 13);
+  messageDesc(file_forge_worker_v1_worker, 12);
 
 /**
  * What became of one start or settlement.
@@ -604,7 +575,7 @@ export type TaskAnswer = Message<"forge.worker.v1.TaskAnswer"> & {
  * Use `create(TaskAnswerSchema)` to create a new message.
  */
 export const TaskAnswerSchema: GenMessage<TaskAnswer> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 14);
+  messageDesc(file_forge_worker_v1_worker, 13);
 
 /**
  * What a worker holds.
@@ -618,7 +589,7 @@ export type HeartbeatRequest = Message<"forge.worker.v1.HeartbeatRequest"> & {
   workerSessionId: string;
 
   /**
-   * @generated from field: repeated forge.worker.v1.TaskLease held = 2;
+   * @generated from field: repeated forge.common.v1.TaskLease held = 2;
    */
   held: TaskLease[];
 };
@@ -628,7 +599,7 @@ export type HeartbeatRequest = Message<"forge.worker.v1.HeartbeatRequest"> & {
  * Use `create(HeartbeatRequestSchema)` to create a new message.
  */
 export const HeartbeatRequestSchema: GenMessage<HeartbeatRequest> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 15);
+  messageDesc(file_forge_worker_v1_worker, 14);
 
 /**
  * What to stop.
@@ -656,7 +627,7 @@ export type HeartbeatResponse = Message<"forge.worker.v1.HeartbeatResponse"> & {
  * Use `create(HeartbeatResponseSchema)` to create a new message.
  */
 export const HeartbeatResponseSchema: GenMessage<HeartbeatResponse> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 16);
+  messageDesc(file_forge_worker_v1_worker, 15);
 
 /**
  * Output while tasks run.
@@ -682,7 +653,7 @@ export type ReportOutputRequest = Message<"forge.worker.v1.ReportOutputRequest">
  * Use `create(ReportOutputRequestSchema)` to create a new message.
  */
 export const ReportOutputRequestSchema: GenMessage<ReportOutputRequest> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 17);
+  messageDesc(file_forge_worker_v1_worker, 16);
 
 /**
  * A piece of one task's output.
@@ -691,7 +662,7 @@ export const ReportOutputRequestSchema: GenMessage<ReportOutputRequest> = /*@__P
  */
 export type OutputDelta = Message<"forge.worker.v1.OutputDelta"> & {
   /**
-   * @generated from field: forge.worker.v1.TaskLease lease = 1;
+   * @generated from field: forge.common.v1.TaskLease lease = 1;
    */
   lease?: TaskLease | undefined;
 
@@ -718,7 +689,7 @@ export type OutputDelta = Message<"forge.worker.v1.OutputDelta"> & {
  * Use `create(OutputDeltaSchema)` to create a new message.
  */
 export const OutputDeltaSchema: GenMessage<OutputDelta> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 18);
+  messageDesc(file_forge_worker_v1_worker, 17);
 
 /**
  * One answer for each delta, in order.
@@ -737,7 +708,7 @@ export type ReportOutputResponse = Message<"forge.worker.v1.ReportOutputResponse
  * Use `create(ReportOutputResponseSchema)` to create a new message.
  */
 export const ReportOutputResponseSchema: GenMessage<ReportOutputResponse> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 19);
+  messageDesc(file_forge_worker_v1_worker, 18);
 
 /**
  * Settles tasks.
@@ -763,7 +734,7 @@ export type SettleTasksRequest = Message<"forge.worker.v1.SettleTasksRequest"> &
  * Use `create(SettleTasksRequestSchema)` to create a new message.
  */
 export const SettleTasksRequestSchema: GenMessage<SettleTasksRequest> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 20);
+  messageDesc(file_forge_worker_v1_worker, 19);
 
 /**
  * The one end of one task.
@@ -772,7 +743,7 @@ export const SettleTasksRequestSchema: GenMessage<SettleTasksRequest> = /*@__PUR
  */
 export type Settlement = Message<"forge.worker.v1.Settlement"> & {
   /**
-   * @generated from field: forge.worker.v1.TaskLease lease = 1;
+   * @generated from field: forge.common.v1.TaskLease lease = 1;
    */
   lease?: TaskLease | undefined;
 
@@ -817,7 +788,7 @@ export type Settlement = Message<"forge.worker.v1.Settlement"> & {
  * Use `create(SettlementSchema)` to create a new message.
  */
 export const SettlementSchema: GenMessage<Settlement> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 21);
+  messageDesc(file_forge_worker_v1_worker, 20);
 
 /**
  * A model's answer.
@@ -841,7 +812,7 @@ export type ModelResult = Message<"forge.worker.v1.ModelResult"> & {
  * Use `create(ModelResultSchema)` to create a new message.
  */
 export const ModelResultSchema: GenMessage<ModelResult> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 22);
+  messageDesc(file_forge_worker_v1_worker, 21);
 
 /**
  * A tool's answer.
@@ -865,7 +836,7 @@ export type ToolResult = Message<"forge.worker.v1.ToolResult"> & {
  * Use `create(ToolResultSchema)` to create a new message.
  */
 export const ToolResultSchema: GenMessage<ToolResult> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 23);
+  messageDesc(file_forge_worker_v1_worker, 22);
 
 /**
  * A function's answer.
@@ -889,7 +860,7 @@ export type FunctionResult = Message<"forge.worker.v1.FunctionResult"> & {
  * Use `create(FunctionResultSchema)` to create a new message.
  */
 export const FunctionResultSchema: GenMessage<FunctionResult> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 24);
+  messageDesc(file_forge_worker_v1_worker, 23);
 
 /**
  * The task failed.
@@ -934,7 +905,7 @@ export type TaskFailure = Message<"forge.worker.v1.TaskFailure"> & {
  * Use `create(TaskFailureSchema)` to create a new message.
  */
 export const TaskFailureSchema: GenMessage<TaskFailure> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 25);
+  messageDesc(file_forge_worker_v1_worker, 24);
 
 /**
  * The task is known to have stopped, or never to have begun.
@@ -949,7 +920,7 @@ export type TaskCancelled = Message<"forge.worker.v1.TaskCancelled"> & {
  * Use `create(TaskCancelledSchema)` to create a new message.
  */
 export const TaskCancelledSchema: GenMessage<TaskCancelled> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 26);
+  messageDesc(file_forge_worker_v1_worker, 25);
 
 /**
  * One answer for each settlement, in order.
@@ -968,7 +939,7 @@ export type SettleTasksResponse = Message<"forge.worker.v1.SettleTasksResponse">
  * Use `create(SettleTasksResponseSchema)` to create a new message.
  */
 export const SettleTasksResponseSchema: GenMessage<SettleTasksResponse> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 27);
+  messageDesc(file_forge_worker_v1_worker, 26);
 
 /**
  * No new tasks.
@@ -987,7 +958,7 @@ export type DrainRequest = Message<"forge.worker.v1.DrainRequest"> & {
  * Use `create(DrainRequestSchema)` to create a new message.
  */
 export const DrainRequestSchema: GenMessage<DrainRequest> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 28);
+  messageDesc(file_forge_worker_v1_worker, 27);
 
 /**
  * Drained.
@@ -1002,7 +973,7 @@ export type DrainResponse = Message<"forge.worker.v1.DrainResponse"> & {
  * Use `create(DrainResponseSchema)` to create a new message.
  */
 export const DrainResponseSchema: GenMessage<DrainResponse> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 29);
+  messageDesc(file_forge_worker_v1_worker, 28);
 
 /**
  * What a capability is of.

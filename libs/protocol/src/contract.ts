@@ -1,0 +1,1 @@
+export * from "./gen/forge/contract/v1/contract_pb.ts";

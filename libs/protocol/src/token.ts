@@ -1,0 +1,1 @@
+export * from "./gen/forge/token/v1/token_pb.ts";

@@ -1,0 +1,1 @@
+export * from "./gen/forge/workspace/v1/workspace_pb.ts";
