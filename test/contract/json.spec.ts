@@ -50,6 +50,16 @@ describe("plain HTTP with JSON", () => {
     expect(version).toMatchObject({ status: 501, body: { code: "unimplemented" } });
   });
 
+  it("is refused where it holds half a character, which no encoding can carry", async () => {
+    const response = await fetch(`${cluster.urls[0]}/forge.session.v1.SessionService/CreateSession`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${cluster.clientToken}` },
+      body: JSON.stringify({ header: header(), agent: { model: "demo/echo" }, title: "half" }).replace("half", "\\ud800"),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: "invalid_argument" });
+  });
+
   it("is refused without a token", async () => {
     expect(await call("session.v1.SessionService/ListSessions", {}, {})).toMatchObject({ status: 401, body: { code: "unauthenticated" } });
   });

@@ -2,14 +2,17 @@ import { randomUUID } from "node:crypto";
 import http from "node:http";
 import net from "node:net";
 import { networkInterfaces } from "node:os";
+import { create } from "@bufbuild/protobuf";
 import { type ConnectClient, commandHeader, createConnectClient } from "@forge/client";
 import { grant, newToken } from "@forge/host";
+import type { ArtifactRef } from "@forge/protocol/common";
+import { PartSchema } from "@forge/protocol/session";
 import { RiskLevel } from "@forge/protocol/tool";
 import { CapabilityKind, type LeasedTask } from "@forge/protocol/worker";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cluster, NAMESPACE, startCluster } from "../harness/cluster.ts";
 import { refusal, refusalOf } from "../harness/refusal.ts";
-import { createSession, eventsUntil, say, sessionRequest, sessionStream, startTurn } from "../harness/work.ts";
+import { createSession, eventsUntil, say, sessionRequest, sessionStream } from "../harness/work.ts";
 
 let cluster: Cluster;
 let url: string;
@@ -40,30 +43,12 @@ describe("a caller", () => {
     });
   });
 
-  it("with a worker's token reads no lists, starts nothing and answers no approvals", async () => {
-    const sessionId = await createSession(cluster.client);
-    await as(cluster.workerToken, async (client) => {
-      expect(await refusalOf(client.session.createSession(sessionRequest()))).toBe("PERMISSION_DENIED");
-      expect(await refusalOf(client.session.startTurn({ header: commandHeader(), sessionId, input: [say("hello")] }))).toBe("PERMISSION_DENIED");
-      expect(await refusalOf(client.session.listSessions({}))).toBe("PERMISSION_DENIED");
-      expect(
-        await refusalOf(client.approval.resolveApproval({ header: commandHeader(), stream: sessionStream(sessionId), approvalId: randomUUID(), decision: 1 })),
-      ).toBe("PERMISSION_DENIED");
-    });
-  });
-
-  it("with a client's token does no worker's work", async () => {
-    expect(await refusalOf(cluster.client.worker.register({ workerName: "a-client" }))).toBe("PERMISSION_DENIED");
-    expect(await refusalOf(cluster.client.worker.leaseTasks({ workerSessionId: randomUUID(), slots: 1 }))).toBe("PERMISSION_DENIED");
-    expect(await refusalOf(cluster.client.worker.settleTasks({ workerSessionId: randomUUID() }))).toBe("PERMISSION_DENIED");
-  });
-
   it("sees nothing of a namespace that its credential does not grant", async () => {
     const client = createConnectClient({ url, token: cluster.clientToken, namespace: "another" });
     expect(await refusalOf(client.session.listSessions({}))).toBe("PERMISSION_DENIED");
     await client.close();
     const token = newToken();
-    await grant(cluster.store, token, { id: `elsewhere:${randomUUID()}`, kind: "client", namespaces: ["another"], queues: [] });
+    await grant(cluster.store, token, { id: `elsewhere:${randomUUID()}`, role: "admin", namespaces: ["another"], queues: [] });
     const sessionId = await createSession(cluster.client);
     await as(token, async (stranger) => {
       expect(await refusalOf(stranger.session.getSessionSnapshot({ sessionId }))).toBe("NOT_FOUND");
@@ -160,9 +145,15 @@ describe("a lease", () => {
     return workerSessionId;
   }
 
-  async function leasedBy(client: ConnectClient, workerSessionId: string, tool: string): Promise<{ sessionId: string; leased: LeasedTask }> {
+  async function leasedBy(
+    client: ConnectClient,
+    workerSessionId: string,
+    tool: string,
+    artifact?: ArtifactRef,
+  ): Promise<{ sessionId: string; leased: LeasedTask }> {
     const sessionId = await createSession(cluster.client, { agent: { tools: [tool] } });
-    await startTurn(cluster.client, sessionId, `use the ${tool} tool with {}`);
+    const attached = artifact === undefined ? [] : [create(PartSchema, { kind: { case: "artifact", value: artifact } })];
+    await cluster.client.session.startTurn({ header: commandHeader(), sessionId, input: [say(`use the ${tool} tool with {}`), ...attached] });
     const { tasks } = await client.worker.leaseTasks({ workerSessionId, slots: 1, wait: { seconds: 10n } });
     const [leased] = tasks;
     if (leased === undefined) throw new Error("no task was leased");
@@ -226,7 +217,7 @@ describe("a lease", () => {
   it("and its worker session are no use to another principal", async () => {
     const tool = "test.guarded_too";
     const token = newToken();
-    await grant(cluster.store, token, { id: `worker:${randomUUID()}`, kind: "worker", namespaces: [NAMESPACE], queues: [] });
+    await grant(cluster.store, token, { id: `worker:${randomUUID()}`, role: "worker", namespaces: [NAMESPACE], queues: [] });
     await as(cluster.workerToken, async (worker) => {
       const mine = await join(worker, tool);
       const { leased } = await leasedBy(worker, mine, tool);
@@ -242,9 +233,57 @@ describe("a lease", () => {
     });
   });
 
+  it("is what a worker reads and puts under: the conversation and the artifacts of its task, and nothing else", async () => {
+    const tool = "test.guarded_reads";
+    const put = async (text: string) => (await cluster.client.artifact.putArtifact({ content: Buffer.from(text), mediaType: "text/plain" })).artifact;
+    // The model reads it behind the call's arguments, where white space changes nothing.
+    const [shown, hidden] = [await put(" \n "), await put("hidden")];
+    const get = async (client: ConnectClient, sha256: string | undefined, lease?: Proof) => {
+      const pieces: string[] = [];
+      for await (const { content } of client.artifact.getArtifact({ sha256, lease })) pieces.push(Buffer.from(content).toString());
+      return pieces;
+    };
+    const token = newToken();
+    await grant(cluster.store, token, { id: `worker:${randomUUID()}`, role: "worker", namespaces: [NAMESPACE], queues: [] });
+    await as(cluster.workerToken, async (worker) => {
+      const mine = await join(worker, tool);
+      const { sessionId, leased } = await leasedBy(worker, mine, tool, shown);
+      const lease = { taskId: leased.taskId, epoch: leased.epoch, leaseToken: leased.leaseToken };
+      const otherSession = await createSession(cluster.client);
+      const content = Buffer.from("made");
+      const [required, lost] = ["PERMISSION_DENIED LEASE_REQUIRED", "CONFLICT LEASE_LOST"];
+
+      for (const [client, proof, refused] of [
+        [worker, undefined, required],
+        [worker, { ...lease, leaseToken: new Uint8Array(16) }, lost],
+        [worker, { ...lease, epoch: lease.epoch + 1 }, lost],
+      ] as const) {
+        expect(await refusalOf(client.session.readConversation({ sessionId, lease: proof }))).toBe(refused);
+        expect(await refusalOf(client.artifact.putArtifact({ content, mediaType: "text/plain", lease: proof }))).toBe(refused);
+        expect(await refusalOf(get(client, shown?.sha256, proof))).toBe(refused);
+      }
+      await as(token, async (thief) => {
+        expect(await refusalOf(thief.session.readConversation({ sessionId, lease }))).toBe(lost);
+        expect(await refusalOf(thief.artifact.putArtifact({ content, mediaType: "text/plain", lease }))).toBe(lost);
+        expect(await refusalOf(get(thief, shown?.sha256, lease))).toBe(lost);
+      });
+      expect(await refusalOf(worker.session.readConversation({ sessionId: otherSession, lease }))).toBe(required);
+      expect(await refusalOf(get(worker, hidden?.sha256, lease))).toBe(required);
+
+      expect((await worker.session.readConversation({ sessionId, lease })).messages).not.toStrictEqual([]);
+      expect((await worker.artifact.putArtifact({ content, mediaType: "text/plain", lease })).artifact?.size).toBe(4n);
+      expect(await get(worker, shown?.sha256, lease)).toStrictEqual([" \n "]);
+
+      expect(await attempts(worker, mine, lease)).toStrictEqual(["accepted", "accepted", "accepted"]);
+      expect(await refusalOf(worker.session.readConversation({ sessionId, lease }))).toBe(lost);
+      // Whoever is no worker needs none.
+      expect(await get(cluster.client, hidden?.sha256)).toStrictEqual(["hidden"]);
+    });
+  });
+
   it("on a queue that the credential does not grant is never given", async () => {
     const token = newToken();
-    await grant(cluster.store, token, { id: `worker:${randomUUID()}`, kind: "worker", namespaces: [NAMESPACE], queues: ["elsewhere"] });
+    await grant(cluster.store, token, { id: `worker:${randomUUID()}`, role: "worker", namespaces: [NAMESPACE], queues: ["elsewhere"] });
     await as(token, async (worker) => {
       const request = { version: { major: 1 }, workerName: "w", queues: ["default"], slots: 1 };
       expect(await refusalOf(worker.worker.register(request))).toBe("PERMISSION_DENIED");

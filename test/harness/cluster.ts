@@ -6,6 +6,7 @@ import { type ConnectClient, createConnectClient } from "@forge/client";
 import type { Store } from "@forge/engine/ports";
 import { grant, newToken } from "@forge/host";
 import { createPostgresStore } from "@forge/store-postgres";
+import type { ControlPlaneConfig } from "./control-plane-entry.ts";
 import { openTestDatabase, type TestDatabase } from "./database.ts";
 import { type Inspector, openInspector } from "./inspector.ts";
 import { linesOf } from "./lines.ts";
@@ -22,6 +23,10 @@ export interface ClusterOptions {
   /** Executor n talks to control plane n. */
   readonly executors?: number;
   readonly leaseTtlMs?: number;
+  /** Bytes that may wait for one subscriber; absent: the engine's default. */
+  readonly subscriberBytesMax?: number;
+  /** Of control planes of other versions, by their index. */
+  readonly formats?: readonly ControlPlaneConfig["formats"][];
   /** Of the executors, beside what they need. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -63,12 +68,21 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     cleanup.defer(() => inspector.close());
     const clientToken = newToken();
     const workerToken = newToken();
-    await grant(store, clientToken, { id: "tester", kind: "client", namespaces: [NAMESPACE], queues: [] });
-    await grant(store, workerToken, { id: "worker:tester", kind: "worker", namespaces: [NAMESPACE], queues: [] });
+    await grant(store, clientToken, { id: "tester", role: "admin", namespaces: [NAMESPACE], queues: [] });
+    await grant(store, workerToken, { id: "worker:tester", role: "worker", namespaces: [NAMESPACE], queues: [] });
 
     const ports = await freePorts(options.controlPlanes ?? 1);
     const leaseTtlMs = options.leaseTtlMs ?? LEASE_TTL_MS;
-    const controlPlanes = ports.map((port) => new Service("control-plane-entry.ts", { connection, port, leaseTtlMs }));
+    const controlPlanes = ports.map((port, index) => {
+      const config: ControlPlaneConfig = {
+        connection,
+        port,
+        leaseTtlMs,
+        subscriberBytesMax: options.subscriberBytesMax,
+        formats: options.formats?.[index],
+      };
+      return new Service("control-plane-entry.ts", config);
+    });
     for (const service of controlPlanes) cleanup.defer(() => service.kill());
     await Promise.all(controlPlanes.map((service) => service.start()));
     const urls = ports.map((port) => `http://127.0.0.1:${port}`);

@@ -10,7 +10,8 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-export async function startProxy(targetUrl: string): Promise<Proxy> {
+/** A port of 0 is any free one. */
+export async function startProxy(targetUrl: string, port = 0): Promise<Proxy> {
   const target = new URL(targetUrl);
   const sockets = new Set<net.Socket>();
   let losing = false;
@@ -32,7 +33,7 @@ export async function startProxy(targetUrl: string): Promise<Proxy> {
       own.on("error", () => undefined);
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`,
     loseAnswers: () => {

@@ -4,21 +4,19 @@ import { CommanderError } from "commander";
 import type { Context } from "./context.ts";
 import { EXIT, exitCodeOf } from "./exit-code.ts";
 import { errorJson, errorLines, toForgeError } from "./output/error-report.ts";
-import { endWithReader, processTerminal } from "./output/terminal.ts";
 import { createProgram } from "./program.ts";
 
 /** Runs one command; its exit code. */
-export async function runCommandLine(words: readonly string[]): Promise<number> {
-  const context: Context = { terminal: processTerminal(), environment: process.env, directory: process.cwd() };
+export async function runCommandLine(words: readonly string[], context: Context): Promise<number> {
   // Who calls `rpc` is a program.
   const isJson = words.includes("--json") || words[0] === "rpc";
-  endWithReader();
   let code: number = EXIT.OK;
   const program = createProgram(context, (exit) => {
     code = exit;
   });
   // Machines get what is wrong with their words as JSON as well.
-  if (isJson) for (const each of [program, ...program.commands]) each.configureOutput({ writeErr: () => undefined });
+  if (isJson)
+    for (const each of [program, ...program.commands.flatMap((command) => [command, ...command.commands])]) each.configureOutput({ writeErr: () => undefined });
   try {
     await program.parseAsync(words, { from: "user" });
     return code;

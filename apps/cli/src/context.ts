@@ -18,4 +18,8 @@ export interface CommonOptions {
 /** Options of commands that need a server. */
 export interface ServerOptions extends CommonOptions {
   readonly foreground?: boolean;
+  /** Of a control plane to talk to, in place of the project's own server. */
+  readonly url?: string;
+  /** In that control plane; absent: the credential's first. */
+  readonly namespace?: string;
 }

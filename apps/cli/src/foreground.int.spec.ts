@@ -28,13 +28,13 @@ describe("commands with no server", () => {
   });
 
   it("tells machines all that happened, an object a line, the run last", async () => {
-    const { code, json } = await run("run", "greet", "-i", "name=World", "--json", "--key", "once", "--label", "team=a");
+    const { code, json } = await run("run", "greet", "-i", "name=World", "--json", "--command-id", "once", "--label", "team=a");
     expect(code).toBe(0);
     const lines = json() as { started?: { run_id: string }; event?: { kind: string }; run?: { run_id: string; status: string; labels: object } }[];
     expect(lines[0]?.started?.run_id).toMatch(/^[0-9a-f-]{36}$/);
     expect(lines.slice(1, -1).map(({ event }) => event?.kind)).toEqual(expect.arrayContaining(["run.created", "step.completed", "run.completed"]));
     expect(lines.at(-1)?.run).toMatchObject({ run_id: lines[0]?.started?.run_id, status: "COMPLETED", labels: { team: "a" } });
-    const again = await run("run", "greet", "-i", "name=World", "--json", "--key", "once", "--label", "team=a");
+    const again = await run("run", "greet", "-i", "name=World", "--json", "--command-id", "once", "--label", "team=a");
     expect(again.json()[0]).toEqual(lines[0]);
     const listed = await run("runs", "--label", "team=a", "--json");
     expect(listed.json()).toHaveLength(1);

@@ -7,4 +7,6 @@ import path from "node:path";
 enableCompileCache(path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), ".cache"), "forge", "compiled"));
 
 const { runCommandLine } = await import("./command-line.ts");
-process.exitCode = await runCommandLine(process.argv.slice(2));
+const { endWithReader, processTerminal } = await import("./output/terminal.ts");
+endWithReader();
+process.exitCode = await runCommandLine(process.argv.slice(2), { terminal: processTerminal(), environment: process.env, directory: process.cwd() });

@@ -1,9 +1,15 @@
 import { VERSION } from "@forge/host/project";
 import { Command, Option } from "commander";
 import type { Action } from "./action.ts";
+import { commandOptions, turnOption } from "./arguments/command-options.ts";
 import { collect, collectLabel, oneOf, parseDuration, wholeNumber } from "./arguments/parsers.ts";
+import { namespaceOption, urlOption } from "./arguments/remote-options.ts";
 import type { Context } from "./context.ts";
+import { addHistoryCommands } from "./history/add-history-commands.ts";
+import { addProjectCommands } from "./project/add-project-commands.ts";
 import { addSessionCommands } from "./session/add-session-commands.ts";
+import { addTokenCommands } from "./token/add-token-commands.ts";
+import { addWorkspaceCommands } from "./workspace/add-workspace-commands.ts";
 
 const RUN_STATUSES = ["RUNNING", "CANCELLING", "COMPLETED", "COMPLETED_WITH_ERRORS", "FAILED", "CANCELLED"];
 const SESSION_STATUSES = ["ACTIVE", "CLOSED"];
@@ -19,8 +25,8 @@ export function createProgram(context: Context, onExit: (code: number) => void):
     .showSuggestionAfterError()
     .exitOverride();
 
-  /** A command with the options that all have. */
-  const command = (usage: string, description: string, action: Action, parent: Command = program): Command => {
+  /** A command about this machine, with the options that all have. */
+  const local = (usage: string, description: string, action: Action, parent: Command = program): Command => {
     const made = parent.command(usage).description(description);
     made
       .option("-p, --project <directory>", "the project; otherwise the nearest one above, or this directory")
@@ -31,6 +37,9 @@ export function createProgram(context: Context, onExit: (code: number) => void):
       });
     return made.exitOverride();
   };
+  /** A command that talks to a server. */
+  const command = (usage: string, description: string, action: Action, parent: Command = program): Command =>
+    local(usage, description, action, parent).addOption(urlOption()).addOption(namespaceOption());
   const foreground = (): Option => new Option("--foreground", "serve the project in this process, and end that with the command; the default where CI is set");
   const label = (): Option => new Option("--label <key=value>", "a label; may be repeated").argParser(collectLabel);
 
@@ -43,7 +52,7 @@ export function createProgram(context: Context, onExit: (code: number) => void):
     .addOption(label())
     .addOption(new Option("--approve", "answers yes to every question that a tool call raises").conflicts("deny"))
     .option("--deny", "answers no to every question that a tool call raises")
-    .option("--key <id>", "the command's id: the same one again finds the same run")
+    .addOption(commandOptions()[0])
     .addOption(new Option("-d, --detach", "starts the run and leaves").conflicts("foreground"))
     .addOption(foreground());
 
@@ -53,7 +62,8 @@ export function createProgram(context: Context, onExit: (code: number) => void):
   })
     .option("--status <status>", `only those that are ${RUN_STATUSES.join(", ").toLowerCase()}`, oneOf(RUN_STATUSES))
     .addOption(label())
-    .option("--limit <number>", "at most so many", wholeNumber(1, LIMIT_MAX), LIMIT_DEFAULT);
+    .option("--limit <number>", "at most so many", wholeNumber(1, LIMIT_MAX), LIMIT_DEFAULT)
+    .option("-w, --watch", "stay, and show what changes");
 
   command("sessions", "list sessions, newest first", async (ctx, _, options) => {
     const { sessionsCommand } = await import("./lists/list-command.ts");
@@ -61,12 +71,15 @@ export function createProgram(context: Context, onExit: (code: number) => void):
   })
     .option("--status <status>", `only those that are ${SESSION_STATUSES.join(", ").toLowerCase()}`, oneOf(SESSION_STATUSES))
     .addOption(label())
-    .option("--limit <number>", "at most so many", wholeNumber(1, LIMIT_MAX), LIMIT_DEFAULT);
+    .option("--limit <number>", "at most so many", wholeNumber(1, LIMIT_MAX), LIMIT_DEFAULT)
+    .option("-w, --watch", "stay, and show what changes");
 
   command("inspect <id>", "show a run with its steps, or a session", async (ctx, [id], options) => {
     const { inspectCommand } = await import("./inspect/inspect-command.ts");
     return inspectCommand(ctx, id as string, options);
-  });
+  })
+    .addOption(new Option("--steps", "of a run: only its steps, with whole inputs and outputs").conflicts("stateHistory"))
+    .option("--state-history", "of a run: every version of its state, and what each step changed");
 
   command("events <id>", "print the events of a run or session", async (ctx, [id], options) => {
     const { eventsCommand } = await import("./events/events-command.ts");
@@ -88,12 +101,26 @@ export function createProgram(context: Context, onExit: (code: number) => void):
   })
     .option("--deny", "answer no")
     .option("--comment <text>", "for the model")
+    .addOption(commandOptions()[0])
+    .addOption(commandOptions()[1])
     .addOption(foreground());
 
   command("cancel <id>", "stop a run, or a session's active turn, and wait until it has stopped", async (ctx, [id], options) => {
     const { cancelCommand } = await import("./cancel/cancel-command.ts");
     return cancelCommand(ctx, id as string, options);
-  }).addOption(foreground());
+  })
+    .addOption(turnOption())
+    .addOption(commandOptions()[0])
+    .addOption(commandOptions()[1])
+    .addOption(new Option("-d, --detach", "asks, and does not wait").conflicts("foreground"))
+    .addOption(foreground());
+
+  command("command <id>", "tell what became of a command whose answer was lost", async (ctx, [id], options) => {
+    const { commandCommand } = await import("./commands/command-command.ts");
+    return commandCommand(ctx, id as string, options);
+  })
+    .addOption(new Option("--of <id>", "the run or session that it was for").conflicts("created"))
+    .addOption(new Option("--created <kind>", "what it was to create: session or run").argParser(oneOf(["SESSION", "RUN"])));
 
   command("chat [session]", "talk to an agent, in a new session or an old one", async (ctx, [session], options) => {
     const { chatCommand } = await import("./chat/chat-command.ts");
@@ -109,18 +136,40 @@ export function createProgram(context: Context, onExit: (code: number) => void):
     return rpcCommand(ctx, options);
   }).addOption(foreground());
 
+  addHistoryCommands(command);
   addSessionCommands(program, command);
+  addWorkspaceCommands(program, command);
+  addTokenCommands(program, local);
+  addProjectCommands(local);
 
-  command("up", "serve the project until Ctrl-C", async (ctx, _, options) => {
+  command("worker <file>", "serve the tools, functions and models that a file defines, in TypeScript or Python", async (ctx, [file], options) => {
+    const { workerCommand } = await import("./worker/worker-command.ts");
+    return workerCommand(ctx, file as string, options);
+  })
+    .option("--name <name>", "stable over restarts: a worker that joins under the name of another takes its place (default: the file's name)")
+    .option("--queue <queue>", "what it serves; may be repeated (default: the project's own and `default`)", collect)
+    .option("--slots <number>", "calls at once", wholeNumber(1, 10_000), 8)
+    .option("--no-reload", "serve the file as it is now, whatever becomes of it")
+    .addOption(foreground());
+
+  command("doctor", "look what is wrong here, and say what to do", async (ctx, _, options) => {
+    const { doctorCommand } = await import("./doctor/doctor-command.ts");
+    return doctorCommand(ctx, options);
+  }).option("--port <number>", "a port that a server is to listen on: whether it is free", wholeNumber(1, 65_535));
+
+  local("up", "serve the project until Ctrl-C", async (ctx, _, options) => {
     const { upCommand } = await import("./up/up-command.ts");
     return upCommand(ctx, options);
   })
-    .option("-d, --detach", "return once it is ready, and leave it running")
+    .addOption(new Option("-d, --detach", "return once it is ready, and leave it running").conflicts(["dataDirectory", "temporary", "untilStdinEnds"]))
     .option("--port <number>", "the port (default: any free one)", wholeNumber(0, 65_535))
     .option("--host <address>", "the address to listen on (default: 127.0.0.1)")
-    .option("--idle <duration>", "end when nobody has used it for so long", parseDuration);
+    .option("--idle <duration>", "end when nobody has used it for so long", parseDuration)
+    .option("--data-directory <directory>", "keep the data here instead of in the project's .forge/data")
+    .addOption(new Option("--temporary", "keep the data in a temporary directory, which is removed at the end").conflicts("dataDirectory"))
+    .option("--until-stdin-ends", "end when standard input does: for programs that start a server of their own");
 
-  command("down", "end the project's server, after what is running", async (ctx, _, options) => {
+  local("down", "end the project's server, after what is running", async (ctx, _, options) => {
     const { downCommand } = await import("./up/down-command.ts");
     return downCommand(ctx, options);
   }).option("--drain <duration>", "what runs gets so long to finish", parseDuration);

@@ -19,12 +19,12 @@ const service = await startControlPlane({
   hosts: config.FORGE_HOSTS,
   logger,
 });
-for (const [name, kind, file, queues] of [
-  ["cli", "client", config.FORGE_TOKEN_FILE, []],
+for (const [name, role, file, queues] of [
+  ["cli", "admin", config.FORGE_TOKEN_FILE, []],
   ["worker", "worker", config.FORGE_WORKER_TOKEN_FILE, config.FORGE_WORKER_QUEUES],
 ] as const) {
   const token = await tokenOf(file);
-  await grant(service.store, token, { id: principalOf(name, token), kind, namespaces: ["default"], queues });
+  await grant(service.store, token, { id: principalOf(name, token), role, namespaces: ["default"], queues });
 }
 logger.info({ url: service.url, version: VERSION }, "the control plane is ready");
 

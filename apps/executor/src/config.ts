@@ -26,6 +26,8 @@ const ConfigSchema = z.object({
   FORGE_SLOTS: z.coerce.number().int().min(1).max(10_000).optional(),
   /** What runs gets so many seconds to finish at the end. */
   FORGE_DRAIN_SECONDS: z.coerce.number().min(0).max(3_600).default(30),
+  /** Where it tells this machine that it is well, at /healthz; unset: nowhere. */
+  FORGE_HEALTH_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
   FORGE_LOG_LEVEL: z.enum(["debug", "info", "warn", "error"]).default("info"),
 });
 

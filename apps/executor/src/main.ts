@@ -4,6 +4,7 @@ import path from "node:path";
 import { startRemoteExecutor, VERSION } from "@forge/host";
 import { pino } from "pino";
 import { readConfig } from "./config.ts";
+import { serveHealth } from "./health.ts";
 
 // A worker for model calls, built-in tools and the functions of one project, for a control plane in another process.
 
@@ -21,6 +22,7 @@ const executor = await startRemoteExecutor({
   logger,
 });
 for (const { file, message } of executor.functionErrors) logger.warn({ file, message }, "a file of functions is not served");
+const health = config.FORGE_HEALTH_PORT === undefined ? undefined : await serveHealth(config.FORGE_HEALTH_PORT);
 logger.info({ url: config.FORGE_URL, queues: config.FORGE_QUEUES, version: VERSION }, "the executor is ready");
 
 let isEnding = false;
@@ -28,9 +30,11 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
     if (isEnding) process.exit(1);
     isEnding = true;
+    health?.drain();
     executor
       .drain(config.FORGE_DRAIN_SECONDS * 1_000)
       .then(() => executor.stop())
+      .then(() => health?.close())
       .catch((error: unknown) => {
         logger.error({ err: error }, "the executor did not end in order");
         process.exitCode = 1;

@@ -10,6 +10,7 @@ import { WorkflowService } from "@forge/protocol/workflow";
 import { WorkspaceService } from "@forge/protocol/workspace";
 import { clientClosed } from "./cancelled.ts";
 import type { ConnectClient } from "./forge-client.ts";
+import { spokenEvents } from "./spoken-events.ts";
 import { fromStatus, TRANSPORT } from "./status.ts";
 
 interface Binding {
@@ -21,10 +22,11 @@ interface Binding {
 
 /** Every service over one transport. */
 export function bindServices(transport: Transport, binding: Binding): Omit<ConnectClient, "close"> {
+  const event = bind(EventService, transport, binding);
   return {
     session: bind(SessionService, transport, binding),
     workflow: bind(WorkflowService, transport, binding),
-    event: bind(EventService, transport, binding),
+    event: { ...event, subscribeEvents: (request, options) => spokenEvents(event.subscribeEvents(request, options)) },
     approval: bind(ApprovalService, transport, binding),
     artifact: bind(ArtifactService, transport, binding),
     workspace: bind(WorkspaceService, transport, binding),

@@ -8,4 +8,5 @@ export { createJsonLinesClient, type JsonLinesClientOptions } from "./json-lines
 export { type Line, readLines } from "./json-lines/read-lines.ts";
 export { toLine } from "./json-lines/to-line.ts";
 export { createLocalClient, type LocalApis, type LocalCaller } from "./local-client.ts";
+export { type ReadArtifactOptions, readArtifact } from "./read-artifact.ts";
 export { isPassing, withRetry } from "./retry.ts";

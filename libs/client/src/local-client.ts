@@ -1,5 +1,5 @@
 import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
-import { type Api, type Call, type CallOptions, type Client, checkText, ForgeError } from "@forge/protocol";
+import { type Api, type Call, type CallOptions, type Client, checkText, ForgeError, type Role } from "@forge/protocol";
 import { ArtifactService } from "@forge/protocol/artifact";
 import { ErrorCode } from "@forge/protocol/common";
 import { ApprovalService, EventService } from "@forge/protocol/event";
@@ -24,8 +24,8 @@ export interface LocalApis {
   readonly worker: Api<typeof WorkerService>;
 }
 
-/** Who calls, in process. */
-export type LocalCaller = Omit<Call, "signal" | "binary">;
+/** Who calls, in process, with whatever role; absent: admin. Only a worker is held to it here: its reads need their leases. */
+export type LocalCaller = Omit<Call, "signal" | "binary" | "role"> & { readonly role?: Role };
 
 /** The same interface without a wire: calls go straight to the services, and fail as they would over one. */
 export function createLocalClient(apis: LocalApis, caller: LocalCaller): ConnectClient {
@@ -58,7 +58,7 @@ function bindLocal<S extends DescService>(service: S, api: Api<S>, caller: Local
       const deadline = options.timeoutMs === undefined ? undefined : new Deadline(options.timeoutMs);
       const signals = [closed, options.signal, deadline?.signal].filter((signal) => signal !== undefined);
       const signal = signals.length === 1 ? closed : AbortSignal.any(signals);
-      return { request, call: { ...caller, signal }, end: () => deadline?.clear() };
+      return { request, call: { ...caller, role: caller.role ?? "admin", signal }, end: () => deadline?.clear() };
     };
     bound[method.localName] = method.methodKind === "unary" ? unary(handler as Unary, admit) : streaming(handler as Streaming, admit);
   }

@@ -15,7 +15,8 @@ describe("an error", () => {
     expect(isPassing(new ForgeError(code, "no"))).toBe(passing.has(code));
   });
 
-  it("of a quota passes only when it says so, and what is no error of Forge never does", () => {
+  it("of a quota or the storage passes only when it says so, and what is no error of Forge never does", () => {
+    expect(isPassing(new ForgeError(ErrorCode.STORAGE_ERROR, "damaged", { reason: "ARTIFACT_DAMAGED", retryable: false }))).toBe(false);
     expect(isPassing(new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, "message too large", { retryable: false }))).toBe(false);
     expect(isPassing(new Error("storage"))).toBe(false);
     expect(isPassing(undefined)).toBe(false);

@@ -10,7 +10,7 @@ export interface RetryOptions {
 
 /** Whether the same call, with the same command id, may succeed when it is made again. */
 export function isPassing(error: unknown): error is ForgeError {
-  return error instanceof ForgeError && (error.code === ErrorCode.STORAGE_ERROR || (error.code === ErrorCode.RESOURCE_EXHAUSTED && error.detail.retryable));
+  return error instanceof ForgeError && error.detail.retryable && (error.code === ErrorCode.STORAGE_ERROR || error.code === ErrorCode.RESOURCE_EXHAUSTED);
 }
 
 /** Makes a call again while it fails in transit. Commands are idempotent by their id, so the request must carry the same one each time. */

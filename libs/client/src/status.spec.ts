@@ -32,12 +32,15 @@ describe("a status", () => {
     [Code.Unimplemented, ErrorCode.UNSUPPORTED],
     [Code.DeadlineExceeded, ErrorCode.DEADLINE_EXCEEDED],
   ])("without one, from a proxy or the library, keeps its meaning and is final: %i", (code, expected) => {
-    const error = fromStatus(new ConnectError("no", code), false);
+    const status = new ConnectError("no", code);
+    status.isWireError = true;
+    const error = fromStatus(status, false);
     expect(error.detail).toMatchObject({ code: expected, reason: "", retryable: false, message: "no", origin: "client" });
     expect(isPassing(error)).toBe(false);
   });
 
-  it.each([Code.Unavailable, Code.Aborted, Code.Canceled, Code.Internal, Code.Unknown, Code.DataLoss, Code.OutOfRange])(
+  // The library says InvalidArgument of an answer that is cut short.
+  it.each([Code.Unavailable, Code.Aborted, Code.Canceled, Code.Internal, Code.Unknown, Code.DataLoss, Code.OutOfRange, Code.InvalidArgument])(
     "without one, such as a broken connection gives, says that nobody knows what happened, and may be tried again: %i",
     (code) => {
       const error = fromStatus(new ConnectError("reset", code), false);

@@ -30,8 +30,13 @@ export function fromStatus(error: unknown, stopped: boolean): ForgeError {
   if (detail !== undefined) return ForgeError.from(detail);
   if (stopped) return givenUp(error);
   // A connection that broke in the middle is told as an internal or unknown error by some layers; no answer of the server has no details.
-  const code = CODES[status.code];
+  const code = isBrokenAnswer(status) ? undefined : CODES[status.code];
   if (code === undefined)
     return new ForgeError(ErrorCode.STORAGE_ERROR, status.rawMessage, { reason: TRANSPORT, retryable: true, origin: "client", cause: error });
   return new ForgeError(code, status.rawMessage, { retryable: false, origin: "client", cause: error });
+}
+
+/** The library says of an answer that is cut short or can't be read what a server says of a request: `invalid_argument`. */
+function isBrokenAnswer({ code, isWireError }: ConnectError): boolean {
+  return code === Code.InvalidArgument && !isWireError;
 }

@@ -18,16 +18,19 @@ import { createTokenService } from "./services/token-service.ts";
 import { createWorkerService } from "./services/worker-service.ts";
 import { createWorkflowService } from "./services/workflow-service.ts";
 import { createWorkspaceService } from "./services/workspace-service.ts";
+import { EVENT_FORMATS, type EventFormats } from "./stream/event-formats.ts";
 import { newId } from "./stream/identity.ts";
 import { type Appended, StreamEngine } from "./stream/stream-engine.ts";
 import { Hub } from "./subscribe/hub.ts";
+import { Watchers } from "./subscribe/watchers.ts";
 import { DeltaPruner } from "./tasks/delta-pruner.ts";
 import { LostTasks } from "./tasks/lost-tasks.ts";
 import { Outbox } from "./tasks/outbox.ts";
 import { Repair } from "./tasks/repair.ts";
+import { Replicas } from "./tasks/replicas.ts";
 import { taskId } from "./tasks/task-id.ts";
 import { TaskReports } from "./tasks/task-reports.ts";
-import { Timers } from "./tasks/timers.ts";
+import { TIMERS_MAX, Timers } from "./tasks/timers.ts";
 import { WorkerRegistry } from "./tasks/worker-registry.ts";
 import { WorkerSessions } from "./tasks/worker-sessions.ts";
 
@@ -48,6 +51,8 @@ export interface ControlPlaneOptions {
   readonly cacheMax?: number;
   /** False for a reader, which never dispatches, delivers, fires or repairs anything; absent: true. */
   readonly dispatches?: boolean;
+  /** Event formats that it knows; absent: this version's. */
+  readonly formats?: EventFormats;
 }
 
 /** Every service of the control plane as plain functions, and its life. */
@@ -73,6 +78,7 @@ const REGISTRY_MS = 3_000;
 /** After a start, workers that were there before have joined again by then, or will not come. */
 const FIRST_WORKER_MS = 3_000;
 const EXPIRE_MAX = 500;
+const TIMER_LEASE_MS = 30_000;
 
 /** Starts the engine on a store: one replica of the control plane. */
 export async function createControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
@@ -87,8 +93,17 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const stop = new AbortController();
   const placement = new Placement<StoredTask>();
   const hub = new Hub();
+  const watchers = new Watchers(store, (error) => onProblem(error, "watching"));
   const registry = new WorkerRegistry(store);
   const sessions = new WorkerSessions();
+  const formats = options.formats ?? EVENT_FORMATS;
+  const replicas = new Replicas(store, replica, formats);
+  const readable = (tasks: readonly StoredTask[]) =>
+    replicas.readable(tasks, ({ namespace, streamId, streamKind }) => engine.peek(namespace, streamId, streamKind));
+  // A reader holds nobody up: what it can't read it says.
+  if (dispatches) await replicas.keep();
+  // The newer ones hear of this one before it may meet a new kind of event that they have just begun to write.
+  if (replicas.isBehind) await pause(2 * REGISTRY_MS);
   const engine = new StreamEngine({
     store,
     aggregates: { session: sessionDecider, run: runDecider },
@@ -103,13 +118,22 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     },
     knowTools: (namespace) => registry.know(namespace),
     toolsOf: (namespace, queue) => registry.toolsOf(namespace, queue),
+    formats,
+    mayWrite: (format) => replicas.mayWrite(format),
     onAppended,
     onBug: onProblem,
+    onUnreadable: (streamId, error) => {
+      if (replicas.isUnreadable(streamId)) onProblem(error, "left to a newer control plane");
+    },
   });
   const repair = new Repair(store, engine);
-  const lost = new LostTasks(store, engine, repair, replica);
+  const leaseTimers = async () => {
+    const leased = await store.leaseInternal({ kind: "timer", owner: replica, ttlMs: TIMER_LEASE_MS, limit: TIMERS_MAX, except: replicas.left });
+    return { tasks: await readable(leased.tasks), nextDueInMs: leased.nextDueInMs };
+  };
+  const lost = new LostTasks(store, engine, repair, replica, replicas);
   const outbox = new Outbox(engine, repair, onProblem);
-  const timers = new Timers(store, engine, repair, replica, onProblem);
+  const timers = new Timers(leaseTimers, engine, repair, onProblem);
   const executor = new Executor(engine);
   const pruner = new DeltaPruner(store, (error) => onProblem(error, "pruning"));
   const background: Promise<void>[] = [];
@@ -117,6 +141,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   function onAppended(appended: Appended): void {
     const { namespace, streamId, kind, events, seq } = appended;
     hub.publish(namespace, streamId, events);
+    if (appended.listed) watchers.moved(namespace, streamId);
     for (const route of appended.unplacedRoutes) placement.touch(namespace, route);
     store.wake([{ namespace, streamId, seq, routes: appended.unplacedRoutes }]);
     if (appended.commands.length > 0) outbox.accept(appended.commands);
@@ -147,7 +172,8 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       if (streamId !== "") {
         engine.forget(namespace, streamId, seq);
         hub.moved(namespace, streamId, seq);
-      }
+        watchers.moved(namespace, streamId);
+      } else if (namespace === "") watchers.missed();
       for (const route of routes) placement.touch(namespace, route);
     }
   }
@@ -177,9 +203,9 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   function deliverCommands(): void {
     delivering ??= (async () => {
       while (!stop.signal.aborted) {
-        const { tasks } = await store.leaseInternal({ kind: "command", owner: replica, ttlMs: leaseTtlMs, limit: EXPIRE_MAX });
+        const { tasks } = await store.leaseInternal({ kind: "command", owner: replica, ttlMs: leaseTtlMs, limit: EXPIRE_MAX, except: replicas.left });
         if (tasks.length === 0) return;
-        await outbox.resume(tasks);
+        await outbox.resume(await readable(tasks));
       }
     })()
       .catch((error: unknown) => onProblem(error, "outbox"))
@@ -213,7 +239,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       sessions.remove(sessionId);
     }
     const released = dead.length === 0 ? undefined : await store.releaseOwners(dead);
-    const expired = await store.expireLeases(EXPIRE_MAX);
+    const expired = await store.expireLeases(EXPIRE_MAX, replicas.left);
     await lost.lost([...(released?.started ?? []), ...expired.started]);
     const routes = [...(released?.routes ?? []), ...expired.routes];
     for (const { namespace, route } of routes) placement.touch(namespace, route);
@@ -239,6 +265,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       // While the connection was down anything may have moved.
       expiresFromMs = Date.now() + leaseTtlMs;
       engine.forgetAll();
+      watchers.missed();
       guard("wake-ups", lookEverywhere());
     },
     stop.signal,
@@ -247,6 +274,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   every(REGISTRY_MS, "worker registry", refreshWorkers);
   if (dispatches) {
     every(leaseTtlMs / 3, "leases", expire);
+    every(REGISTRY_MS, "replicas", () => replicas.keep());
     background.push(workersAreBack().then(() => timers.run(stop.signal)));
     background.push(
       repair
@@ -262,6 +290,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const subscription = {
     store,
     hub,
+    watchers,
     heartbeatMs: options.positionMs ?? 15_000,
     queueItemsMax: options.subscriberItemsMax ?? 10_000,
     queueBytesMax: options.subscriberBytesMax ?? 16 * 1024 * 1024,
@@ -274,7 +303,18 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     artifact: createArtifactService(ports),
     workspace: createWorkspaceService(ports),
     token: createTokenService(ports),
-    worker: createWorkerService({ store, placement, sessions, registry, reports: new TaskReports(store, engine), lost, leaseTtlMs, heartbeatMs }),
+    worker: createWorkerService({
+      store,
+      placement,
+      sessions,
+      registry,
+      reports: new TaskReports(store, engine),
+      lost,
+      leaseTtlMs,
+      heartbeatMs,
+      replicas,
+      readable,
+    }),
     repair: () => repair.all(stop.signal, (error) => onProblem(error, "repair")),
     compareTasks: (namespace, streamId, kind) => repair.compare(namespace, streamId, kind),
     close: async () => {
@@ -287,6 +327,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
         await outbox.whenIdle();
         await engine.whenIdle();
       }
+      if (dispatches) await replicas.leave().catch((error: unknown) => onProblem(error, "replicas"));
     },
   };
 }

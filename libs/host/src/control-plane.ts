@@ -1,4 +1,4 @@
-import { type ControlPlane, createControlPlane } from "@forge/engine";
+import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "@forge/engine";
 import type { Store } from "@forge/engine/ports";
 import { type Server, startServer } from "@forge/rpc";
 import { createPostgresStore, type PostgresConnection } from "@forge/store-postgres";
@@ -17,6 +17,10 @@ export interface ControlPlaneServiceOptions {
   readonly logger: Logger;
   /** How long a lease lasts without a heartbeat; absent: the engine's default. */
   readonly leaseTtlMs?: number;
+  /** Bytes that may wait for one subscriber; absent: the engine's default. */
+  readonly subscriberBytesMax?: number;
+  /** Event formats that it knows; absent: this version's. */
+  readonly formats?: ControlPlaneOptions["formats"];
 }
 
 /** A control plane that listens. */
@@ -39,6 +43,8 @@ export async function startControlPlane(options: ControlPlaneServiceOptions): Pr
     apis = await createControlPlane({
       store,
       leaseTtlMs: options.leaseTtlMs,
+      subscriberBytesMax: options.subscriberBytesMax,
+      formats: options.formats,
       onProblem: (error, where) => logger.error({ err: error, where }, "a problem in the engine"),
     });
     const server = await startServer({

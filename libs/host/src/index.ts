@@ -1,3 +1,4 @@
+export { inspectDatabase, inspectEmbedded } from "@forge/store-postgres";
 export { type Address, readAddress } from "./address-file.ts";
 export { checkModel } from "./check-model.ts";
 export { type ControlPlaneService, type ControlPlaneServiceOptions, startControlPlane } from "./control-plane.ts";

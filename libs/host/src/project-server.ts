@@ -75,10 +75,13 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
     cleanup.defer(() => service.close());
     const token = await tokenIn(dataDirectory, "token");
     const principal = options.databaseUrl === undefined ? "cli" : principalOf("cli", token);
-    await grant(service.store, token, { id: principal, kind: "client", namespaces: [NAMESPACE], queues: [] });
+    await grant(service.store, token, { id: principal, role: "admin", namespaces: [NAMESPACE], queues: [] });
+    const workerToken = await tokenIn(dataDirectory, "worker-token");
+    const workers = options.databaseUrl === undefined ? "worker" : principalOf("worker", workerToken);
+    await grant(service.store, workerToken, { id: workers, role: "worker", namespaces: [NAMESPACE], queues: [] });
     const queue = await projectQueue(root);
     const name = `executor:${queue}`;
-    const port = createLocalClient(service.apis, { namespace: NAMESPACE, principal: `worker:${name}` });
+    const port = createLocalClient(service.apis, { namespace: NAMESPACE, principal: `worker:${name}`, role: "worker" });
     onProgress?.("Starting the executor");
     const executor = await startExecutor({
       port,

@@ -20,8 +20,8 @@ test("an executor of another process serves the queues that its credential grant
   const service = await startControlPlane({ connection: database.connection, port: 0, logger });
   cleanup.defer(() => service.close());
   const [clientToken, workerToken] = [newToken(), newToken()];
-  await grant(service.store, clientToken, { id: "tester", kind: "client", namespaces: ["default"], queues: [] });
-  await grant(service.store, workerToken, { id: "worker:tester", kind: "worker", namespaces: ["default"], queues: ["granted"] });
+  await grant(service.store, clientToken, { id: "tester", role: "operator", namespaces: ["default"], queues: [] });
+  await grant(service.store, workerToken, { id: "worker:tester", role: "worker", namespaces: ["default"], queues: ["granted"] });
 
   const options = { url: service.url, token: workerToken, name: "remote", workspace: directory, environment: {}, logger };
   await expect(startRemoteExecutor({ ...options, queues: ["granted", "other"] })).rejects.toMatchObject({ code: ErrorCode.PERMISSION_DENIED });

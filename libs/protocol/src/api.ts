@@ -1,4 +1,5 @@
 import type { DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { Role } from "./role.ts";
 
 /** Who calls, in which namespace, and until when. */
 export interface Call {
@@ -7,6 +8,10 @@ export interface Call {
   readonly principal: string;
   /** Aborted when the caller is gone or its deadline has passed. */
   readonly signal: AbortSignal;
+  /** Of the caller's credential. */
+  readonly role: Role;
+  /** All that the credential grants; absent: `namespace` only. */
+  readonly namespaces?: readonly string[];
   /** Of a worker's credential: the queues that it may serve; absent or empty: all. */
   readonly queues?: readonly string[];
   /** True where answers go to a binary wire: an event in a subscription may then stay as its encoded bytes, in the unknown fields of its response. */

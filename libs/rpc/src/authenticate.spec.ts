@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createAuthenticator, type FindPrincipal, namespaceOf } from "./authenticate.ts";
 
 const TOKEN = "forge_0123456789abcdef";
-const PRINCIPAL: StoredPrincipal = { id: "tester", kind: "client", namespaces: ["first", "second"], queues: [] };
+const PRINCIPAL: StoredPrincipal = { id: "tester", role: "admin", namespaces: ["first", "second"], queues: [] };
 
 describe("a request's credential", () => {
   beforeEach(() => {
@@ -46,12 +46,44 @@ describe("a request's credential", () => {
     await expect(authenticate(`Bearer ${TOKEN}`)).rejects.toMatchObject({ code: ErrorCode.UNAUTHENTICATED });
   });
 
+  it("is looked up once for all who ask at the same time, and anew for who wants it fresher than it is kept", async () => {
+    const { authenticate, find } = setup();
+    const found = await Promise.all(Array.from({ length: 100 }, () => authenticate(`Bearer ${TOKEN}`)));
+    expect(new Set(found)).toEqual(new Set([PRINCIPAL]));
+    expect(find).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(1_000);
+    await authenticate(`Bearer ${TOKEN}`, 1_001);
+    expect(find).toHaveBeenCalledTimes(1);
+    await authenticate(`Bearer ${TOKEN}`, 1_000);
+    expect(find).toHaveBeenCalledTimes(2);
+    find.mockRejectedValueOnce(new Error("no database"));
+    await expect(authenticate(`Bearer ${TOKEN}`, 0)).rejects.toThrow("no database");
+    await authenticate(`Bearer ${TOKEN}`, 0);
+  });
+
   it("is refused when nobody knows it, and works at once when it is granted", async () => {
     const { authenticate, known } = setup();
     known.clear();
     await expect(authenticate(`Bearer ${TOKEN}`)).rejects.toMatchObject({ code: ErrorCode.UNAUTHENTICATED });
     known.set(createHash("sha256").update(TOKEN).digest("hex"), PRINCIPAL);
     expect(await authenticate(`Bearer ${TOKEN}`)).toBe(PRINCIPAL);
+  });
+
+  it("is refused from its last moment on, also where it was just used, and says since when", async () => {
+    const { authenticate, known } = setup();
+    const expiresAtMs = Date.now() + 2_000;
+    known.set(createHash("sha256").update(TOKEN).digest("hex"), { ...PRINCIPAL, expiresAtMs });
+    await authenticate(`Bearer ${TOKEN}`);
+    vi.advanceTimersByTime(1_999);
+    await authenticate(`Bearer ${TOKEN}`);
+    vi.advanceTimersByTime(1);
+    await expect(authenticate(`Bearer ${TOKEN}`)).rejects.toMatchObject({
+      code: ErrorCode.UNAUTHENTICATED,
+      reason: "TOKEN_EXPIRED",
+      message: expect.stringContaining(new Date(expiresAtMs).toISOString()),
+    });
+    vi.advanceTimersByTime(10_000);
+    await expect(authenticate(`Bearer ${TOKEN}`)).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
   });
 
   it("is never part of what is said about it", async () => {

@@ -12,10 +12,13 @@ const CACHE_MS = 5_000;
 const CACHE_MAX = 10_000;
 const BEARER = /^bearer ([\x21-\x7e]{16,512})$/i;
 
-/** Who holds a request's bearer token. Errors: unauthenticated. */
-export function createAuthenticator(find: FindPrincipal): (authorization: string | null) => Promise<StoredPrincipal> {
-  const known = new Lru<{ readonly principal: StoredPrincipal; readonly untilMs: number }>(CACHE_MAX);
-  return async (authorization) => {
+/** Who holds a request's bearer token, as of so many milliseconds ago at most; absent: 5 s. Errors: unauthenticated, TOKEN_EXPIRED where it once was good. */
+export type Authenticate = (authorization: string | null, ageMsMax?: number) => Promise<StoredPrincipal>;
+
+export function createAuthenticator(find: FindPrincipal): Authenticate {
+  const known = new Lru<{ readonly principal: StoredPrincipal; readonly sinceMs: number }>(CACHE_MAX);
+  const looking = new Map<string, { readonly sinceMs: number; readonly found: Promise<StoredPrincipal | undefined> }>();
+  return async (authorization, ageMsMax = CACHE_MS) => {
     const token = BEARER.exec(authorization ?? "")?.[1];
     if (token === undefined) {
       throw new ForgeError(
@@ -26,12 +29,26 @@ export function createAuthenticator(find: FindPrincipal): (authorization: string
     const hash = createHash("sha256").update(token).digest();
     const key = hash.toString("hex");
     const cached = known.get(key);
-    if (cached !== undefined && cached.untilMs > Date.now()) return cached.principal;
-    const principal = await find(hash);
+    if (cached !== undefined && Date.now() - cached.sinceMs < ageMsMax) return checkNotExpired(cached.principal);
+    // The streams of one token are looked at together: they ask once.
+    const look = looking.get(key) ?? { sinceMs: Date.now(), found: find(hash).finally(() => looking.delete(key)) };
+    looking.set(key, look);
+    const { sinceMs } = look;
+    const principal = await look.found;
     if (principal === undefined) throw new ForgeError(ErrorCode.UNAUTHENTICATED, "this token is not known here: it was made for another server, or withdrawn");
-    known.set(key, { principal, untilMs: Date.now() + CACHE_MS });
-    return principal;
+    known.set(key, { principal, sinceMs });
+    return checkNotExpired(principal);
   };
+}
+
+function checkNotExpired(principal: StoredPrincipal): StoredPrincipal {
+  const { id, expiresAtMs } = principal;
+  if (expiresAtMs === undefined || expiresAtMs > Date.now()) return principal;
+  const at = new Date(expiresAtMs).toISOString();
+  throw new ForgeError(ErrorCode.UNAUTHENTICATED, `the token ${id} expired at ${at}: ask an admin for another (forge token add)`, {
+    reason: "TOKEN_EXPIRED",
+    metadata: { expired_at: at },
+  });
 }
 
 /** The namespace of a request: what its header names, where the credential grants it. Errors: permission_denied. */

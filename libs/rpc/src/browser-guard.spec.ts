@@ -32,6 +32,23 @@ describe("a request from a browser", () => {
     expect(refuseBrowser({ host: "localhost" }, OPTIONS)).toBeUndefined();
   });
 
+  it.each([
+    ["localhost:7233", "http://localhost:7233"],
+    ["127.0.0.1:7233", "http://127.0.0.1:7233"],
+    ["Forge.Example", "https://forge.example"],
+  ])("is served from the server's own pages: host %s, origin %s", (host, origin) => {
+    expect(refuseBrowser({ host, origin }, OPTIONS)).toBeUndefined();
+  });
+
+  it("is refused under a strange host, though its page has the same", () => {
+    expect(refuseBrowser({ host: "evil.example:7233", origin: "http://evil.example:7233" }, OPTIONS)).toMatch(/^host evil/);
+  });
+
+  it("is refused from another port or name of the same machine", () => {
+    expect(refuseBrowser({ host: "localhost:7233", origin: "http://localhost:7234" }, OPTIONS)).toMatch(/^origin/);
+    expect(refuseBrowser({ host: "localhost:7233", origin: "http://127.0.0.1:7233" }, OPTIONS)).toMatch(/^origin/);
+  });
+
   it.each(["http://localhost:5174", "https://localhost:5173", "http://evil.example", "null", ""])("is refused from another origin: %s", (origin) => {
     expect(refuseBrowser({ host: "localhost", origin }, OPTIONS)).toMatch(/^origin .*is not allowed here$/);
   });

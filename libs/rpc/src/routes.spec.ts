@@ -15,7 +15,7 @@ function setup(overrides: Overrides = {}) {
   const { apis } = fakeApis(overrides);
   const routes = createRoutes({
     apis,
-    authenticate: async (token) => ({ id: token ?? "", kind: "client", namespaces: ["default"], queues: [] }),
+    authenticate: async (token) => ({ id: token ?? "", role: "admin", namespaces: ["default"], queues: [] }),
     streams: new StreamQuota(1),
     activity,
     onBug: (error) => expect.fail(String(error)),

@@ -1,17 +1,18 @@
-import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
-import type { ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { DescService, Message } from "@bufbuild/protobuf";
+import { Code, ConnectError, type ConnectRouter, createContextKey, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import type { StoredPrincipal } from "@forge/engine/ports";
-import { type Call, ForgeError } from "@forge/protocol";
-import { ErrorCode } from "@forge/protocol/common";
+import type { Call } from "@forge/protocol";
 import type { Activity } from "./activity.ts";
-import { namespaceOf } from "./authenticate.ts";
-import { mayCall, SERVICES, type ServedApis } from "./services.ts";
+import { type Authenticate, namespaceOf } from "./authenticate.ts";
+import { checkRole } from "./callers.ts";
+import { OpenStreams, RECHECK_MS } from "./open-streams.ts";
+import { SERVICES, type ServedApis } from "./services.ts";
 import { toForgeError, toStatus } from "./status.ts";
 import type { StreamQuota } from "./stream-quota.ts";
 
 export interface RoutesOptions {
   readonly apis: ServedApis;
-  readonly authenticate: (authorization: string | null) => Promise<StoredPrincipal>;
+  readonly authenticate: Authenticate;
   readonly streams: StreamQuota;
   readonly activity: Activity;
   readonly onBug: (error: unknown, id: string) => void;
@@ -20,8 +21,24 @@ export interface RoutesOptions {
 type Unary = (request: Message, call: Call) => Promise<Message>;
 type Streaming = (request: Message, call: Call) => AsyncIterable<Message>;
 
-/** Serves every method of every service: who calls is found out first, errors are converted once, here. */
+/** Who calls, once that is known. */
+interface Caller {
+  readonly principal: StoredPrincipal;
+  readonly namespace: string;
+}
+
+const CALLER = createContextKey<Caller | undefined>(undefined, { description: "who calls" });
+
+/** Serves every method of every service: who calls is found out before anything of the request is read, errors are converted once, here. */
 export function createRoutes(options: RoutesOptions): (router: ConnectRouter) => void {
+  const requestGate = async (context: HandlerContext): Promise<void> => {
+    try {
+      context.values.set(CALLER, await callerOf(context, options));
+    } catch (error) {
+      throw toStatus(toForgeError(error, options.onBug));
+    }
+  };
+  const openStreams = new OpenStreams();
   return (router) => {
     for (const { service, api } of SERVICES) {
       const functions = options.apis[api] as unknown as Record<string, Unary | Streaming>;
@@ -30,9 +47,9 @@ export function createRoutes(options: RoutesOptions): (router: ConnectRouter) =>
         const handler = functions[method.localName];
         if (handler === undefined) throw new Error(`no function for ${service.typeName}.${method.name}`);
         implementation[method.localName] =
-          method.methodKind === "unary" ? unary(handler as Unary, method, options) : streaming(handler as Streaming, method, options);
+          method.methodKind === "unary" ? unary(handler as Unary, options) : streaming(handler as Streaming, options, openStreams);
       }
-      router.service(service, implementation as Partial<ServiceImpl<DescService>>);
+      router.service(service, implementation as Partial<ServiceImpl<DescService>>, { requestGate });
     }
   };
 }
@@ -42,28 +59,35 @@ interface Admitted {
   readonly end: () => void;
 }
 
-async function admit(context: HandlerContext, method: DescMethod, options: RoutesOptions): Promise<Admitted> {
-  const principal = await options.authenticate(context.requestHeader.get("authorization"));
-  const service = method.parent.name;
-  if (!mayCall(principal.kind, service, method.name)) {
-    throw new ForgeError(ErrorCode.PERMISSION_DENIED, `a ${principal.kind}'s credential may not call ${service}.${method.name}`);
-  }
+/** Errors: unauthenticated; permission_denied. */
+async function callerOf(context: HandlerContext, options: RoutesOptions, ageMsMax?: number): Promise<Caller> {
+  const principal = await options.authenticate(context.requestHeader.get("authorization"), ageMsMax);
+  checkRole(principal.role, context.method);
+  return { principal, namespace: namespaceOf(principal, context.requestHeader.get("forge-namespace")) };
+}
+
+function admit(context: HandlerContext, options: RoutesOptions, signal = context.signal): Admitted {
+  const caller = context.values.get(CALLER);
+  if (caller === undefined) throw new Error(`nobody asked who calls ${context.method.name}`);
+  const { principal, namespace } = caller;
   const contentType = context.requestHeader.get("content-type") ?? "";
   const call: Call = {
-    namespace: namespaceOf(principal, context.requestHeader.get("forge-namespace")),
+    namespace,
     principal: principal.id,
-    signal: context.signal,
+    role: principal.role,
+    namespaces: principal.namespaces,
+    signal,
     queues: principal.queues,
     binary: !contentType.includes("json"),
   };
-  return { call, end: principal.kind === "client" ? options.activity.begin() : () => undefined };
+  return { call, end: principal.role === "worker" ? () => undefined : options.activity.begin() };
 }
 
-function unary(handler: Unary, method: DescMethod, options: RoutesOptions) {
+function unary(handler: Unary, options: RoutesOptions) {
   return async (request: Message, context: HandlerContext): Promise<Message> => {
     let admitted: Admitted | undefined;
     try {
-      admitted = await admit(context, method, options);
+      admitted = admit(context, options);
       return await handler(request, admitted.call);
     } catch (error) {
       throw toStatus(toForgeError(error, options.onBug));
@@ -73,19 +97,30 @@ function unary(handler: Unary, method: DescMethod, options: RoutesOptions) {
   };
 }
 
-function streaming(handler: Streaming, method: DescMethod, options: RoutesOptions) {
+function streaming(handler: Streaming, options: RoutesOptions, openStreams: OpenStreams) {
   return async function* (request: Message, context: HandlerContext): AsyncGenerator<Message> {
-    let admitted: Admitted | undefined;
-    let release: (() => void) | undefined;
+    const refused = new AbortController();
+    const ends: (() => void)[] = [];
     try {
-      admitted = await admit(context, method, options);
-      release = options.streams.take(admitted.call.principal);
-      yield* handler(request, admitted.call);
+      const { call, end } = admit(context, options, AbortSignal.any([context.signal, refused.signal]));
+      ends.push(end);
+      ends.push(options.streams.take(call.principal));
+      const recheck = () => callerOf(context, options, RECHECK_MS);
+      ends.push(openStreams.add(recheck, (refusal) => refused.abort(refusal)));
+      for await (const message of handler(request, call)) {
+        try {
+          yield message;
+        } catch (error) {
+          // What is thrown in while a message is on its way out says that nobody takes it any more: the end of the call, and no bug.
+          throw new ConnectError("the caller is gone", Code.Canceled, undefined, undefined, error);
+        }
+      }
+      // Services end a stream quietly when its signal says so.
+      refused.signal.throwIfAborted();
     } catch (error) {
       throw toStatus(toForgeError(error, options.onBug));
     } finally {
-      release?.();
-      admitted?.end();
+      for (const end of ends.toReversed()) end();
     }
   };
 }

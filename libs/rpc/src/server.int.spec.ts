@@ -1,5 +1,7 @@
 import { once } from "node:events";
+import http2 from "node:http2";
 import net from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { Code, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
@@ -103,6 +105,8 @@ describe("a caller", () => {
       const [detail] = (await failureOf(call)).findDetails(ForgeErrorSchema);
       expect(detail).toMatchObject({ code: ErrorCode.PERMISSION_DENIED });
     }
+    const [refused] = (await failureOf(session.listSessions({}, asWorker))).findDetails(ForgeErrorSchema);
+    expect(refused).toMatchObject({ reason: "ROLE_REQUIRED", message: expect.stringContaining("needs the role viewer or operator or approver or admin") });
     expect(served.received).toEqual([]);
 
     await worker.register({}, asWorker);
@@ -114,6 +118,30 @@ describe("a caller", () => {
       { namespace: "other", principal: "tester", queues: [] },
     ]);
   });
+
+  it.each(["application/json", "application/grpc+proto"])(
+    "whose credential is no good is told so before its request has arrived, over %s",
+    async (contentType) => {
+      const served = await serve();
+      const refused = async (token: string, path: string) => {
+        const session = http2.connect(served.url);
+        try {
+          const stream = session.request({ ":method": "POST", ":path": path, "content-type": contentType, authorization: `Bearer ${token}`, te: "trailers" });
+          // Nothing of the body is ever sent, nor ended: whoever waits for it waits until the test gives up.
+          stream.write("");
+          const [headers] = (await once(stream, "response")) as [http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader];
+          const trailers = contentType.includes("grpc") ? ((await once(stream.resume(), "trailers")) as [http2.IncomingHttpHeaders])[0] : {};
+          return trailers["grpc-status"] ?? String(headers[":status"]);
+        } finally {
+          session.destroy();
+        }
+      };
+      const [unauthenticated, denied] = contentType.includes("grpc") ? ["16", "7"] : ["401", "403"];
+      expect(await refused("forge_nobody_0123456789", "/forge.artifact.v1.ArtifactService/PutArtifact")).toBe(unauthenticated);
+      expect(await refused(WORKER_TOKEN, "/forge.session.v1.SessionService/CreateSession")).toBe(denied);
+      expect(served.received).toEqual([]);
+    },
+  );
 
   it("that sends more than any request may hold is refused before anything is done", async () => {
     const served = await serve();
@@ -285,6 +313,35 @@ describe("open streams", () => {
     socket.destroy();
     await until(() => expect(ended).toHaveBeenCalledTimes(1));
     await until(() => expect(served.activity.open).toBe(0));
+  });
+});
+
+describe("streams over HTTP/2 whose reader leaves amid them", () => {
+  it("end, and that is no bug", async () => {
+    const ended = vi.fn<() => void>();
+    const served = await serve({
+      event: {
+        subscribeEvents: async function* () {
+          try {
+            for (let seq = 1; ; seq++) {
+              yield position(seq);
+              await setImmediate();
+            }
+          } finally {
+            ended();
+          }
+        },
+      },
+    });
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const client = createClient(EventService, overHttp2(served));
+    for (let index = 0; index < 20; index++) {
+      let read = 0;
+      for await (const _ of client.subscribeEvents({}, AS_CLIENT)) if (++read > index * 7) break;
+    }
+    await until(() => expect(ended).toHaveBeenCalledTimes(20));
+    await until(() => expect(served.activity.open).toBe(0));
+    expect(served.bugs).toEqual([]);
   });
 });
 

@@ -21,7 +21,7 @@ export interface ServerOptions {
   readonly host?: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Browser origins that may call; absent: none. */
+  /** Browser origins, beside its own, that may call; absent: none. */
   readonly origins?: readonly string[];
   /** Host names, beside those of loopback, under which the server is known. */
   readonly hosts?: readonly string[];

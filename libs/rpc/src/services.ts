@@ -35,12 +35,3 @@ export const SERVICES: readonly ServedService[] = [
   { service: TokenService, api: "token" },
   { service: WorkerService, api: "worker" },
 ];
-
-/** Methods outside WorkerService that a worker needs, and all that its credential may call there. */
-const WORKER_METHODS: ReadonlySet<string> = new Set(["SessionService.ReadConversation", "ArtifactService.PutArtifact", "ArtifactService.GetArtifact"]);
-
-/** Whether a kind of credential may call a method. Roles come with their own release; until then there are clients and workers. */
-export function mayCall(kind: "client" | "worker", service: string, method: string): boolean {
-  if (service === "WorkerService") return kind === "worker";
-  return kind === "client" || WORKER_METHODS.has(`${service}.${method}`);
-}

@@ -4,13 +4,16 @@ import { sql } from "kysely";
 import { APPEND_SETTINGS, append } from "./append/append.ts";
 import { getArtifact, putArtifact } from "./artifacts.ts";
 import { Database, type PostgresConnection } from "./database.ts";
-import { list, openStreams, pendingApprovals } from "./listings.ts";
+import { list, listed, openStreams, pendingApprovals } from "./listings.ts";
 import { requireVersion } from "./migrate.ts";
-import { findPrincipal, savePrincipal } from "./principals.ts";
+import { createPrincipal, findPrincipal, listPrincipals, removePrincipal, savePrincipal } from "./principals.ts";
+import { announceFormat, dropReplica, eventFormats, keepReplica } from "./replicas.ts";
+import { findRevision, listRevisions, renewArtifacts, saveRevision } from "./revisions.ts";
 import { toForgeError } from "./storage-error.ts";
 import { findCommands, heads, load, pruneDeltas, readEvents, saveSnapshot } from "./streams.ts";
 import { heartbeat } from "./tasks/heartbeat.ts";
-import { leaseCancelled, leaseInternal, leaseTasks } from "./tasks/lease.ts";
+import { leaseCancelled, leaseInternal, leaseTasks, unlease } from "./tasks/lease.ts";
+import { leasedTask } from "./tasks/leased-task.ts";
 import { expireLeases, releaseOwners } from "./tasks/release.ts";
 import { hasWork, repairTasks, tasksOf } from "./tasks/repair.ts";
 import { listen } from "./wakeups/listen.ts";
@@ -71,21 +74,32 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     pruneDeltas: async (...through) => await pruneDeltas(reads, ...through),
 
     list: async (...asked) => await list(reads, ...asked),
+    listed: async (...asked) => await listed(reads, ...asked),
     pendingApprovals: async (...asked) => await pendingApprovals(reads, ...asked),
     openStreams: async (...asked) => await openStreams(reads, ...asked),
 
     putArtifact: async (...artifact) => await putArtifact(reads, ...artifact),
     getArtifact: async (...asked) => await getArtifact(reads, ...asked),
+    renewArtifacts: async (...named) => await renewArtifacts(reads, ...named),
+
+    saveRevision: async (...revision) => await saveRevision(reads, ...revision),
+    findRevision: async (...asked) => await findRevision(reads, ...asked),
+    listRevisions: async (...asked) => await listRevisions(reads, ...asked),
 
     savePrincipal: async (...principal) => await savePrincipal(reads, ...principal),
     findPrincipal: async (tokenHash) => await findPrincipal(reads, tokenHash),
+    createPrincipal: async (...granted) => await createPrincipal(reads, ...granted),
+    listPrincipals: async (page) => await listPrincipals(reads, page),
+    removePrincipal: async (...named) => await removePrincipal(reads, ...named),
 
     leaseTasks: async (request) => await leaseTasks(reads, request),
     leaseInternal: async (request) => await leaseInternal(reads, request),
     leaseCancelled: async (request) => await leaseCancelled(reads, request),
+    unlease: async (tasks) => await unlease(reads, tasks),
     heartbeat: async (request) => await heartbeat(reads, request),
     releaseOwners: async (owners) => await releaseOwners(reads, owners),
-    expireLeases: async (limit) => await expireLeases(reads, limit),
+    expireLeases: async (...asked) => await expireLeases(reads, ...asked),
+    leasedTask: async (...asked) => await leasedTask(reads, ...asked),
     tasksOf: async (...asked) => await tasksOf(reads, ...asked),
     repairTasks: async (...repair) => await repairTasks(reads, ...repair),
 
@@ -93,6 +107,11 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     liveWorkers: async (namespace) => await liveWorkers(reads, namespace),
     drainWorker: async (sessionId) => await drainWorker(reads, sessionId),
     removeDeadWorkers: async () => await removeDeadWorkers(reads),
+
+    keepReplica: async (replica) => await keepReplica(reads, replica),
+    eventFormats: async () => await eventFormats(reads),
+    announceFormat: async (format) => await announceFormat(reads, format),
+    dropReplica: async (id) => await dropReplica(reads, id),
 
     hasWork: async () => await hasWork(reads),
     incarnation: async () => await incarnation(reads),
@@ -105,7 +124,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
         if (hears) sender.hello();
       };
       const onPeer = (): void => {
-        if (peers.heard()) sender.hello();
+        if (peers.heard()) sender.hello(true);
       };
       const greeting = setInterval(() => sender.hello(), HELLO_INTERVAL_MS).unref();
       const listening = listen(

@@ -1,4 +1,4 @@
-import type { ListedStream, ListFilter, PendingApprovalRow } from "@forge/engine/ports";
+import type { KindedListing, ListedStream, ListFilter, PendingApprovalRow } from "@forge/engine/ports";
 import { isUuid } from "@forge/protocol";
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
@@ -6,6 +6,12 @@ import type { Database } from "./database.ts";
 const PAGE_MAX = 500;
 
 type ListedRow = Omit<ListedStream, "createdAtMs" | "updatedAtMs"> & { readonly createdAt: Date; readonly updatedAt: Date };
+
+const COLUMNS = sql`stream_id as "streamId", status, detail_status as "detailStatus", title, subject, version, labels, created_at as "createdAt", updated_at as "updatedAt"`;
+
+function toListed<Row extends ListedRow>({ createdAt, updatedAt, ...row }: Row) {
+  return { ...row, createdAtMs: createdAt.getTime(), updatedAtMs: updatedAt.getTime() };
+}
 
 /** Newest first. Filters by status or subject read their page only, by an index in this order; labels are found by their own index where they are rare. */
 export async function list(database: Database, namespace: string, filter: ListFilter): Promise<readonly ListedStream[]> {
@@ -23,11 +29,18 @@ export async function list(database: Database, namespace: string, filter: ListFi
   const rows = await database.run<ListedRow>(
     undefined,
     sql`
-    select stream_id as "streamId", status, detail_status as "detailStatus", title, subject, version, labels, created_at as "createdAt", updated_at as "updatedAt"
-    from forge.listing where ${sql.join(conditions, sql` and `)}
+    select ${COLUMNS} from forge.listing where ${sql.join(conditions, sql` and `)}
     order by created_at desc, stream_id desc limit ${Math.min(Math.max(filter.limit, 1), PAGE_MAX)}::int`,
   );
-  return rows.map(({ createdAt, updatedAt, ...row }) => ({ ...row, createdAtMs: createdAt.getTime(), updatedAtMs: updatedAt.getTime() }));
+  return rows.map(toListed);
+}
+
+export async function listed(database: Database, namespace: string, streamIds: readonly string[]): Promise<readonly KindedListing[]> {
+  const rows = await database.run<ListedRow & Pick<KindedListing, "kind">>(
+    "forge_listed",
+    sql`select kind, ${COLUMNS} from forge.listing where ns = ${namespace} and stream_id = any(${streamIds.slice(0, PAGE_MAX).filter(isUuid)}::uuid[])`,
+  );
+  return rows.map(toListed);
 }
 
 /** Streams with approvals that wait, by stream id. */

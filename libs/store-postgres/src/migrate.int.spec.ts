@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,10 @@ import { migrate, requireVersion } from "./migrate.ts";
 import { openTestDatabase, type TestDatabase } from "./testing/database.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("./migrations/", import.meta.url));
+
+/** All that there are; what is written beside them has numbers that follow. */
+const NAMES = (await readdir(MIGRATIONS)).toSorted();
+const following = (offset: number, name: string): string => `${String(NAMES.length + offset).padStart(4, "0")}_${name}.sql`;
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -67,22 +71,38 @@ describe("migrate", () => {
 
   it("applies each migration once, also when many start at the same time", async () => {
     const results = await Promise.all(Array.from({ length: 5 }, run));
-    expect(results.flatMap(({ applied }) => applied)).toEqual(["0001_foundation.sql"]);
+    expect(results.flatMap(({ applied }) => applied)).toEqual(NAMES);
     expect(await run()).toEqual({ applied: [] });
-    expect((await client.query("select version, name from forge.migration")).rows).toEqual([{ version: 1, name: "0001_foundation.sql" }]);
+    expect((await client.query("select version, name from forge.migration order by version")).rows).toEqual(
+      NAMES.map((name, index) => ({ version: index + 1, name })),
+    );
+  });
+
+  it("makes an admin of whoever might do everything before there were roles, and leaves workers what they are", async () => {
+    for (const name of NAMES.slice(1)) await rm(join(directory, name));
+    await run();
+    await client.query(
+      "insert into forge.principal (id, kind, namespaces, queues, token_hash) values ('a', 'client', '{x}', '{}', '1'), ('b', 'worker', '{x}', '{q}', '2')",
+    );
+    await cp(MIGRATIONS, directory, { recursive: true });
+    await run();
+    expect((await client.query("select id, role, queues, expires_at from forge.principal order by id")).rows).toEqual([
+      { id: "a", role: "admin", queues: [], expires_at: null },
+      { id: "b", role: "worker", queues: ["q"], expires_at: null },
+    ]);
   });
 
   it("applies what is new on top, in order", async () => {
     await run();
-    await writeFile(join(directory, "0003_second.sql"), "insert into forge.extra values (2);");
-    await writeFile(join(directory, "0002_first.sql"), "create table forge.extra (n int); insert into forge.extra values (1);");
-    expect(await run()).toEqual({ applied: ["0002_first.sql", "0003_second.sql"] });
+    await writeFile(join(directory, following(2, "second")), "insert into forge.extra values (2);");
+    await writeFile(join(directory, following(1, "first")), "create table forge.extra (n int); insert into forge.extra values (1);");
+    expect(await run()).toEqual({ applied: [following(1, "first"), following(2, "second")] });
     expect((await client.query("select n from forge.extra order by n")).rows).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
   it("leaves nothing behind when one fails", async () => {
-    await writeFile(join(directory, "0002_broken.sql"), "create table forge.half (n int); select 1 / 0;");
-    await expect(run()).rejects.toMatchObject({ code: ErrorCode.INTERNAL, message: expect.stringMatching(/0002_broken.sql.*division by zero/) });
+    await writeFile(join(directory, following(1, "broken")), "create table forge.half (n int); select 1 / 0;");
+    await expect(run()).rejects.toMatchObject({ code: ErrorCode.INTERNAL, message: expect.stringMatching(/_broken.sql.*division by zero/) });
     expect((await client.query("select 1 from pg_namespace where nspname = 'forge'")).rows).toEqual([]);
   });
 
@@ -97,17 +117,17 @@ describe("migrate", () => {
   });
 
   it("leaves a newer schema alone, because older replicas run beside newer ones", async () => {
-    await writeFile(join(directory, "0002_newer.sql"), "select 1;");
+    await writeFile(join(directory, following(1, "newer")), "select 1;");
     await run();
-    await rm(join(directory, "0002_newer.sql"));
+    await rm(join(directory, following(1, "newer")));
     expect(await run()).toEqual({ applied: [] });
   });
 
   it("refuses a directory whose numbers have a gap, or that holds none", async () => {
-    await writeFile(join(directory, "0003_gap.sql"), "select 1;");
-    await expect(run()).rejects.toMatchObject({ code: ErrorCode.INTERNAL, message: expect.stringContaining("0003_gap.sql") });
-    await rm(join(directory, "0003_gap.sql"));
-    await rm(join(directory, "0001_foundation.sql"));
+    await writeFile(join(directory, following(2, "gap")), "select 1;");
+    await expect(run()).rejects.toMatchObject({ code: ErrorCode.INTERNAL, message: expect.stringContaining(following(2, "gap")) });
+    await rm(join(directory, following(2, "gap")));
+    for (const name of NAMES) await rm(join(directory, name));
     await expect(run()).rejects.toMatchObject({ code: ErrorCode.INTERNAL });
   });
 

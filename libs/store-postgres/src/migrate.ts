@@ -20,7 +20,9 @@ interface Migration {
   readonly digest: string;
 }
 
+const MIGRATIONS = fileURLToPath(new URL("./migrations/", import.meta.url));
 const POSTGRES_VERSION_MIN = 150000;
+const VERSION_QUERY = "select current_setting('server_version_num')::int as version, current_setting('server_version') as name";
 
 /** An arbitrary number that nothing else locks: "forge" in ASCII. */
 const LOCK = 0x666f726765;
@@ -33,7 +35,7 @@ const INVALID_SCHEMA = "3F000";
  * because older and newer replicas run side by side. Rejects with `unsupported_version` below PostgreSQL 15 and with `conflict` where an applied file has been changed.
  */
 export async function migrate(options: MigrateOptions): Promise<{ applied: readonly string[] }> {
-  const migrations = await readMigrations(options.migrationsDirectory ?? fileURLToPath(new URL("./migrations/", import.meta.url)));
+  const migrations = await readMigrations(options.migrationsDirectory ?? MIGRATIONS);
   const client = new pg.Client(clientConfig(options));
   // A lost connection also rejects what runs on it.
   client.on("error", () => undefined);
@@ -51,9 +53,39 @@ export async function migrate(options: MigrateOptions): Promise<{ applied: reado
   }
 }
 
+/** How a database stands to what this version needs. */
+export interface DatabaseState {
+  /** For people, for example "18.1". */
+  readonly version: string;
+  /** Of the newest migration that was applied; 0: none. */
+  readonly schemaVersion: number;
+  /** Of the newest migration that this version has. */
+  readonly knownSchemaVersion: number;
+}
+
+/** Looks at a database and changes nothing. Errors: storage_error where it can't be reached; unsupported_version; conflict, as `migrate`. */
+export async function inspectDatabase(options: MigrateOptions & { readonly timeoutMs: number }): Promise<DatabaseState> {
+  const migrations = await readMigrations(options.migrationsDirectory ?? MIGRATIONS);
+  const client = new pg.Client({ ...clientConfig(options), connectionTimeoutMillis: options.timeoutMs, query_timeout: options.timeoutMs });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: number; name: string }>(VERSION_QUERY);
+    await requireVersion(async () => rows);
+    const applied = await appliedMigrations(client);
+    pendingOf(migrations, applied);
+    return { version: rows[0]?.name ?? "", schemaVersion: Math.max(0, ...applied.keys()), knownSchemaVersion: migrations.length };
+  } catch (error) {
+    throw toForgeError(error);
+  } finally {
+    // Nothing was begun that an end could spoil.
+    await client.end().catch(() => undefined);
+  }
+}
+
 /** Rejects with `unsupported_version` below PostgreSQL 15. */
 export async function requireVersion(query: (text: string) => Promise<readonly { version: number; name: string }[]>): Promise<void> {
-  const [found] = await query("select current_setting('server_version_num')::int as version, current_setting('server_version') as name");
+  const [found] = await query(VERSION_QUERY);
   if (found !== undefined && found.version >= POSTGRES_VERSION_MIN) return;
   const message = `Forge needs PostgreSQL 15 or newer; this server is ${found?.name ?? "unknown"}. Upgrade the server, or leave DATABASE_URL unset to use the embedded one.`;
   throw new ForgeError(ErrorCode.UNSUPPORTED_VERSION, message, { reason: "POSTGRES_TOO_OLD" });

@@ -174,8 +174,50 @@ create index worker_by_name on forge.worker (ns, name);
 -- Who may call. Tokens are kept as hashes only.
 create table forge.principal (
   id         text collate "C" primary key,
-  kind       text             not null check (kind in ('client', 'worker')),
+  role       text             not null check (role in ('viewer', 'operator', 'approver', 'admin', 'worker')),
   namespaces text[]           not null,
   queues     text[]           not null,
-  token_hash bytea            not null unique
+  token_hash bytea            not null unique,
+  -- Null: never.
+  expires_at timestamptz,
+  created_at timestamptz      not null default date_trunc('milliseconds', now()),
+  -- The principal that granted it.
+  created_by text             not null
+);
+
+-- The control planes that run, and the newest event format that each reads.
+create table forge.replica (
+  id          text collate "C" primary key,
+  reads       integer          not null,
+  alive_until timestamptz      not null
+);
+
+-- The newest event format that may have been written.
+create table forge.event_format (
+  single  boolean primary key default true check (single),
+  written integer not null
+);
+insert into forge.event_format (written) values (1);
+
+-- Kept states of workspaces. The manifest is the artifact whose hash is the revision's id.
+create table forge.revision (
+  ns          text collate "C" not null,
+  revision_id text collate "C" not null,
+  parent_id   text collate "C" not null,
+  label       text collate "C" not null,
+  entry_count integer          not null,
+  size        bigint           not null,
+  -- Whole milliseconds, because a page's cursor has no more.
+  created_at  timestamptz      not null default date_trunc('milliseconds', now()),
+  primary key (ns, revision_id)
+);
+create index revision_newest on forge.revision (ns, created_at, revision_id);
+create index revision_label on forge.revision (ns, label, created_at, revision_id) where label <> '';
+
+-- What revisions keep from being swept. A sweep asks by the artifact's hash; a revision's own are known from its manifest.
+create table forge.revision_artifact (
+  ns          text collate "C" not null,
+  sha256      text collate "C" not null,
+  revision_id text collate "C" not null,
+  primary key (ns, sha256, revision_id)
 );

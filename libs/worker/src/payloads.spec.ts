@@ -1,8 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { ValueSchema } from "@forge/protocol/common";
-import { expect, it } from "vitest";
+import { ArtifactRefSchema, TaskLeaseSchema, ValueSchema } from "@forge/protocol/common";
+import { expect, it, vi } from "vitest";
 import { Payloads } from "./payloads.ts";
 import type { ControlPlanePort } from "./port.ts";
+
+const LEASE = create(TaskLeaseSchema, { taskId: "task", epoch: 3, leaseToken: new Uint8Array(16) });
 
 /** Payloads whose one artifact has this text. */
 function holding(text: string): Payloads {
@@ -11,7 +13,7 @@ function holding(text: string): Payloads {
       yield { content: new TextEncoder().encode(text) };
     },
   };
-  return new Payloads({ artifact } as unknown as ControlPlanePort, new AbortController().signal);
+  return new Payloads({ artifact } as unknown as ControlPlanePort, LEASE, new AbortController().signal);
 }
 
 const value = (path: string[]) => create(ValueSchema, { kind: { case: "artifact", value: { sha256: "a".repeat(64) } }, path });
@@ -28,3 +30,14 @@ it.each([[["nothing"]], [["__proto__"]], [["constructor"]], [["list", "length"]]
     await expect(holding('{"list":[1],"n":1}').fromValue(value(path))).rejects.toMatchObject({ detail: { metadata: { field: "value.path" } } });
   },
 );
+
+it("reads and puts under the task's lease", async () => {
+  const putArtifact = vi.fn<() => Promise<unknown>>(async () => ({ artifact: create(ArtifactRefSchema) }));
+  const getArtifact = vi.fn<() => AsyncIterable<unknown>>(async function* () {
+    yield { content: new Uint8Array() };
+  });
+  const payloads = new Payloads({ artifact: { putArtifact, getArtifact } } as unknown as ControlPlanePort, LEASE, new AbortController().signal);
+  await payloads.put(new Uint8Array(1), "text/plain");
+  await payloads.get("a".repeat(64));
+  for (const { mock } of [putArtifact, getArtifact]) expect(mock.calls).toMatchObject([[{ lease: LEASE }, {}]]);
+});

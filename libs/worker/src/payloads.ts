@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
-import { type ArtifactRef, ErrorCode, type Value, ValueSchema } from "@forge/protocol/common";
+import { type ArtifactRef, ErrorCode, type TaskLease, type Value, ValueSchema } from "@forge/protocol/common";
 import { persist } from "./persist.ts";
 import type { ControlPlanePort } from "./port.ts";
 
@@ -10,16 +10,18 @@ const INLINE_MAX = 64 * 1024;
 /** Reads and writes the payloads of one task. */
 export class Payloads {
   readonly #port: ControlPlanePort;
+  readonly #lease: TaskLease;
   readonly #signal: AbortSignal;
 
-  constructor(port: ControlPlanePort, signal: AbortSignal) {
+  constructor(port: ControlPlanePort, lease: TaskLease, signal: AbortSignal) {
     this.#port = port;
+    this.#lease = lease;
     this.#signal = signal;
   }
 
   async put(content: Uint8Array, mediaType: string): Promise<ArtifactRef> {
     const signal = this.#signal;
-    const { artifact } = await persist(() => this.#port.artifact.putArtifact({ content, mediaType }, { signal }), signal);
+    const { artifact } = await persist(() => this.#port.artifact.putArtifact({ content, mediaType, lease: this.#lease }, { signal }), signal);
     if (artifact === undefined) throw new ForgeError(ErrorCode.INTERNAL, "the artifact store answered without a reference");
     return artifact;
   }
@@ -28,7 +30,7 @@ export class Payloads {
     const signal = this.#signal;
     return await persist(async () => {
       const pieces: Uint8Array[] = [];
-      for await (const { content } of this.#port.artifact.getArtifact({ sha256 }, { signal })) pieces.push(content);
+      for await (const { content } of this.#port.artifact.getArtifact({ sha256, lease: this.#lease }, { signal })) pieces.push(content);
       return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
     }, signal);
   }

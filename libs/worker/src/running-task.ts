@@ -41,7 +41,7 @@ export class RunningTask {
   /** Runs the task to its settlement. Resolves when both are done; rejects only on a bug. */
   async run(handlerOf: (task: Task) => TaskHandler | undefined): Promise<void> {
     const output = new Output(this.lease, (deltas) => this.#submissions.report(deltas));
-    const payloads = new Payloads(this.#port, this.#abort.signal);
+    const payloads = new Payloads(this.#port, this.lease, this.#abort.signal);
     let deadline: NodeJS.Timeout | undefined;
     let outcome: Outcome | undefined;
     try {
@@ -91,7 +91,8 @@ export class RunningTask {
         }
       },
       report: (kind) => output.push(kind),
-      readConversation: (request) => persist(() => this.#port.session.readConversation(request, { signal: this.#abort.signal }), this.#abort.signal),
+      readConversation: (request) =>
+        persist(() => this.#port.session.readConversation({ ...request, lease: this.lease }, { signal: this.#abort.signal }), this.#abort.signal),
       putArtifact: (content, mediaType) => payloads.put(content, mediaType),
       getArtifact: (sha256) => payloads.get(sha256),
       toValue: (json) => payloads.toValue(json),

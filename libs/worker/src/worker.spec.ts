@@ -215,6 +215,43 @@ describe("a worker whose session is not known any more", () => {
   });
 });
 
+describe("a worker whose name another has taken", () => {
+  it("gives up what it holds and joins no more, where it wants to be told", async () => {
+    const plane = new FakeControlPlane();
+    const onReplaced = vi.fn<() => void>();
+    const { tool, problems } = await start(plane, { onReplaced });
+    plane.hand(leasedTask("a"));
+    await until(() => expect(plane.heartbeats.at(-1)).toEqual(["a"]));
+    plane.onCall = () => {
+      throw workerSessionGone();
+    };
+    await until(() => expect(onReplaced).toHaveBeenCalledOnce());
+    await until(() => expect(tool.open.size).toBe(0));
+    expect([plane.registered.length, plane.settled, problems]).toEqual([1, [], []]);
+  });
+
+  it("joins again where its session ended because nothing was heard of it for too long", async () => {
+    const plane = new FakeControlPlane();
+    const onReplaced = vi.fn<() => void>();
+    await start(plane, { onReplaced });
+    await until(() => expect(plane.heartbeats.length).toBeGreaterThan(0));
+    const silence = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    plane.onCall = async (method, sessionId) => {
+      if (method !== "heartbeat" || sessionId !== "session-1") return;
+      asked.resolve();
+      await silence.promise;
+      throw workerSessionGone();
+    };
+    await asked.promise;
+    vi.spyOn(Date, "now").mockReturnValue(Date.now() + 15_000);
+    silence.resolve();
+    await until(() => expect(plane.registered).toHaveLength(2));
+    vi.restoreAllMocks();
+    expect(onReplaced).not.toHaveBeenCalled();
+  });
+});
+
 describe("a worker that ends", () => {
   it("takes no new tasks while it drains, and waits for those that it holds", async () => {
     const plane = new FakeControlPlane();

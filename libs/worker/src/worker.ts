@@ -18,6 +18,8 @@ export interface WorkerOptions {
   readonly slots: number;
   /** What went wrong beside any task: the connection, a bug in a handler's surroundings. */
   readonly onProblem: (error: unknown) => void;
+  /** Called once when another worker has joined under this name: this one serves nothing more, and what it held is lost. Absent: it joins again. */
+  readonly onReplaced?: () => void;
 }
 
 /** A worker that has joined. */
@@ -54,6 +56,8 @@ class WorkerLoop implements Worker {
   readonly #submissions: Submissions;
   readonly #handlers = new Map<string, TaskHandler>();
   #session: RegisterResponse | undefined;
+  /** When the control plane last knew the session. */
+  #knownAtMs = 0;
   #registering: Promise<void> | undefined;
   readonly #waiting = new Set<() => void>();
   #loops: Promise<void>[] = [];
@@ -73,6 +77,7 @@ class WorkerLoop implements Worker {
       capabilities: handlers.map((handler) => handler.capability),
       slots,
     });
+    this.#knownAtMs = Date.now();
   }
 
   run(): void {
@@ -107,11 +112,30 @@ class WorkerLoop implements Worker {
         failures = 0;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        if (error instanceof ForgeError && error.reason === "WORKER_SESSION") await this.#rejoin(session);
-        else this.#options.onProblem(error);
+        if (error instanceof ForgeError && error.reason === "WORKER_SESSION") {
+          if (this.#isReplaced(session)) {
+            this.#giveUp();
+            return;
+          }
+          await this.#rejoin(session);
+        } else this.#options.onProblem(error);
         await pause(backoffMs(failures++, 50, Math.min(RETRY_MS_MAX, heartbeatMs(session))), this.#stop.signal);
       }
     }
+  }
+
+  /** A session ends by itself only when nothing was heard of it for the time of a lease; one that was known a moment ago has been replaced. */
+  #isReplaced(session: RegisterResponse): boolean {
+    if (this.#options.onReplaced === undefined || this.#session !== session) return false;
+    const leaseTtlMs = session.leaseTtl === undefined ? 15_000 : durationMs(session.leaseTtl);
+    return Date.now() - this.#knownAtMs < leaseTtlMs / 2;
+  }
+
+  #giveUp(): void {
+    for (const task of this.#running.values()) task.lose();
+    this.#poll.abort();
+    this.#stop.abort();
+    this.#options.onReplaced?.();
   }
 
   /** The control plane knows a session no longer: all that it held is lost. */
@@ -168,6 +192,7 @@ class WorkerLoop implements Worker {
     const held = new Map(this.#running);
     const leases = [...held.values()].map((task) => task.lease);
     const answer = await this.#options.port.worker.heartbeat({ workerSessionId: session.workerSessionId, held: leases }, { signal: this.#stop.signal });
+    this.#knownAtMs = Date.now();
     for (const id of answer.cancelTaskIds) this.#running.get(id)?.cancel();
     // By now this worker may hold the next lease of the same task, which the answer does not mean.
     for (const id of answer.lostTaskIds) held.get(id)?.lose();

@@ -31,6 +31,13 @@ export interface Scenario {
   readonly name: string;
   /** What a client must have for it; one that lacks a method is shown with a dash. */
   readonly methods: readonly DescMethod[];
-  /** Throws where the promise is broken. At most 30 s. */
+  /**
+   * Its clients call servers of the scenario's own, by World.open's url, or it is about what lies between a client and its server. One that finds its server by
+   * itself is shown with a dash. Absent: false.
+   */
+  readonly bringsServer?: boolean;
+  /** Its servers stay broken: a client that looks for another where its own does not answer is shown with a dash. Absent: false. */
+  readonly breaksServer?: boolean;
+  /** Throws where the promise is broken. At most 30 s on a machine with nothing else to do. */
   run(world: World): Promise<void>;
 }

@@ -6,6 +6,7 @@ import { IN_FLIGHT } from "./append/contents.ts";
 import { openDatabase } from "./database.ts";
 import { describeMachine } from "./machine.ts";
 import { measureAppends } from "./measurements/appends.ts";
+import { measureClients } from "./measurements/clients.ts";
 import { measureColdStart } from "./measurements/cold-start.ts";
 import { measureSequential } from "./measurements/sequential.ts";
 import { measureSteps } from "./measurements/steps.ts";
@@ -25,8 +26,8 @@ const { values: options } = parseArgs({ options: { quick: { type: "boolean" }, j
 const scale: Scale = options.quick === true ? QUICK : FULL;
 const only = options.only?.split(",");
 
-type Name = "appends" | "turns" | "steps" | "throughput" | "start";
-const NAMES: readonly Name[] = ["appends", "turns", "steps", "throughput", "start"];
+type Name = "appends" | "turns" | "steps" | "throughput" | "clients" | "start";
+const NAMES: readonly Name[] = ["appends", "turns", "steps", "throughput", "clients", "start"];
 for (const name of only ?? [])
   if (!NAMES.some((known) => known === name)) throw new Error(`--only takes ${NAMES.join(", ")}, separated by commas, and not "${name}"`);
 
@@ -79,12 +80,16 @@ async function measureServices(): Promise<readonly Section[]> {
     progress("throughput");
     sections.push(await measureThroughput(pool, inside, scale));
   }
+  if (wanted("clients")) {
+    progress("clients");
+    sections.push(await measureClients(inside, scale));
+  }
   return sections;
 }
 
 const { sections, machine } = await measureDatabase();
 const all = [...sections];
-if (wanted("turns") || wanted("steps") || wanted("throughput")) all.push(...(await measureServices()));
+if (wanted("turns") || wanted("steps") || wanted("throughput") || wanted("clients")) all.push(...(await measureServices()));
 if (wanted("start")) {
   progress("cold start");
   all.push(await measureColdStart(scale));

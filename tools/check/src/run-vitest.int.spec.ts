@@ -20,6 +20,7 @@ afterEach(async () => {
 it("returns what the run came to", async () => {
   await writeFile(join(root, "a.spec.ts"), "it('passes', () => {});");
   expect(await runVitest(root, ["--globals", "--reporter", REPORTER], { runMsMax: 60_000, exitMsMax: 60_000 })).toEqual({
+    runner: "vitest",
     exitCode: 0,
     summary: { passed: 1, failed: [], skipped: [] },
   });

@@ -1,10 +1,11 @@
 import { watch } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
-import type { VitestResult } from "./tally.ts";
-import { SUMMARY_FILE_VARIABLE, type TestSummary } from "./test-summary.ts";
+import { readSummary } from "./read-summary.ts";
+import type { TestRun } from "./tally.ts";
+import { SUMMARY_FILE_VARIABLE } from "./test-summary.ts";
 
 /** How long vitest may take, in milliseconds. */
 export interface VitestLimits {
@@ -13,17 +14,8 @@ export interface VitestLimits {
   readonly exitMsMax: number;
 }
 
-async function readSummary(file: string): Promise<TestSummary | undefined> {
-  try {
-    return JSON.parse(await readFile(file, "utf8")) as TestSummary;
-  } catch {
-    // No summary, or half of one: vitest died before it was written, which the caller counts as a failure.
-    return undefined;
-  }
-}
-
 /** Runs vitest in `root` with these arguments, its output on ours. */
-export async function runVitest(root: string, args: readonly string[], { runMsMax, exitMsMax }: VitestLimits): Promise<VitestResult> {
+export async function runVitest(root: string, args: readonly string[], { runMsMax, exitMsMax }: VitestLimits): Promise<TestRun> {
   const directory = await mkdtemp(join(tmpdir(), "forge-check-"));
   const file = join(directory, "summary.json");
   const overdue = new AbortController();
@@ -44,6 +36,7 @@ export async function runVitest(root: string, args: readonly string[], { runMsMa
       forceKillAfterDelay: 10_000,
     });
     return {
+      runner: "vitest",
       exitCode,
       summary: await readSummary(file),
       ...(timedOut && { problem: "did not come to an end in time" }),

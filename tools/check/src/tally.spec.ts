@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { report, tally } from "./tally.ts";
 
-const GREEN = { exitCode: 0, summary: { passed: 3, failed: [], skipped: [] } };
+const GREEN = { runner: "vitest" as const, exitCode: 0, summary: { passed: 3, failed: [], skipped: [] } };
 
 describe("tally", () => {
   it("counts checks and tests together", () => {
@@ -10,31 +10,45 @@ describe("tally", () => {
       { name: "lint", passed: false },
     ];
     const summary = { passed: 3, failed: ["unit > a.spec.ts > b"], skipped: [] };
-    expect(tally(checks, { exitCode: 1, summary }, true)).toEqual({ passed: 4, failed: ["lint", "unit > a.spec.ts > b"], skipped: [] });
+    expect(tally(checks, [{ ...GREEN, exitCode: 1, summary }], true)).toEqual({ passed: 4, failed: ["lint", "unit > a.spec.ts > b"], skipped: [] });
   });
 
   it.each([
-    ["no summary", { exitCode: 1, summary: undefined }, "vitest ended without a summary (exit code 1)"],
-    ["no summary, though it says all is well", { exitCode: 0, summary: undefined }, "vitest ended without a summary (exit code 0)"],
+    ["no summary", { ...GREEN, exitCode: 1, summary: undefined }, "vitest ended without a summary (exit code 1)"],
+    ["no summary, though it says all is well", { ...GREEN, summary: undefined }, "vitest ended without a summary (exit code 0)"],
     ["an exit code that no test explains", { ...GREEN, exitCode: 1 }, "vitest ended with exit code 1 though no test failed"],
     ["a run that had to be ended", { ...GREEN, exitCode: undefined, problem: "did not exit" }, "vitest did not exit"],
-    ["a run that had to be ended early", { exitCode: undefined, summary: undefined, problem: "took too long" }, "vitest took too long"],
+    ["a run that had to be ended early", { ...GREEN, exitCode: undefined, summary: undefined, problem: "took too long" }, "vitest took too long"],
     ["a signal", { ...GREEN, exitCode: undefined }, "vitest ended with exit code none though no test failed"],
-    ["no tests", { exitCode: 0, summary: { passed: 0, failed: [], skipped: [] } }, "vitest found no tests"],
-    ["a skip that does not say why", { exitCode: 0, summary: { passed: 1, failed: [], skipped: [{ name: "a" }] } }, "a (skipped without a reason)"],
-  ])("counts %s as a failure", (_name, vitest, failure) => {
-    expect(tally([], vitest, true).failed).toEqual([failure]);
+    ["no tests", { ...GREEN, summary: { passed: 0, failed: [], skipped: [] } }, "vitest found no tests"],
+    ["a skip that does not say why", { ...GREEN, summary: { passed: 1, failed: [], skipped: [{ name: "a" }] } }, "a (skipped without a reason)"],
+  ])("counts %s as a failure", (_name, run, failure) => {
+    expect(tally([], [run], true).failed).toEqual([failure]);
+  });
+
+  it("counts what every runner ran, and names the one that failed", () => {
+    const pytest = { runner: "pytest" as const, exitCode: 1, summary: { passed: 2, failed: [], skipped: [{ name: "b", reason: "needs a moon" }] } };
+    expect(tally([], [GREEN, pytest], true)).toEqual({
+      passed: 5,
+      failed: ["pytest ended with exit code 1 though no test failed"],
+      skipped: [{ name: "b", reason: "needs a moon" }],
+    });
+  });
+
+  it("lists what could not be run at all", () => {
+    const leftOut = [{ name: "the Python package", reason: "Python is not installed" }];
+    expect(tally([], [GREEN], true, leftOut)).toEqual({ passed: 3, failed: [], skipped: leftOut });
   });
 
   it("lists a skip with its reason, and passes over what a filter left out", () => {
-    const vitest = { exitCode: 0, summary: { passed: 1, failed: [], skipped: [{ name: "a", reason: "needs DATABASE_URL" }, { name: "b" }] } };
-    expect(tally([], vitest, false)).toEqual({ passed: 1, failed: [], skipped: [{ name: "a", reason: "needs DATABASE_URL" }] });
+    const run = { ...GREEN, summary: { passed: 1, failed: [], skipped: [{ name: "a", reason: "needs DATABASE_URL" }, { name: "b" }] } };
+    expect(tally([], [run], false)).toEqual({ passed: 1, failed: [], skipped: [{ name: "a", reason: "needs DATABASE_URL" }] });
   });
 });
 
 describe("report", () => {
   it("ends with the one line, and a green run has nothing else to say", () => {
-    expect(report(tally([], GREEN, true))).toBe("3 passed, 0 failed");
+    expect(report(tally([], [GREEN], true))).toBe("3 passed, 0 failed");
   });
 
   it("names what was skipped and what failed before it", () => {

@@ -6,8 +6,9 @@ export interface CheckResult {
   readonly passed: boolean;
 }
 
-/** How vitest ended; the summary is absent where it wrote none. */
-export interface VitestResult {
+/** How a test runner ended; the summary is absent where it wrote none. */
+export interface TestRun {
+  readonly runner: "vitest" | "pytest";
   /** Absent where a signal ended it. */
   readonly exitCode: number | undefined;
   readonly summary: TestSummary | undefined;
@@ -22,23 +23,24 @@ export interface Tally {
   readonly skipped: readonly SkippedTest[];
 }
 
-function vitestFailures({ exitCode, summary, problem }: VitestResult, wholeRun: boolean): string[] {
-  const failed = problem === undefined ? [] : [`vitest ${problem}`];
-  if (summary === undefined) return failed.length > 0 ? failed : [`vitest ended without a summary (exit code ${exitCode ?? "none"})`];
+function failuresOf({ runner, exitCode, summary, problem }: TestRun, wholeRun: boolean): string[] {
+  const failed = problem === undefined ? [] : [`${runner} ${problem}`];
+  if (summary === undefined) return failed.length > 0 ? failed : [`${runner} ended without a summary (exit code ${exitCode ?? "none"})`];
   failed.push(...summary.failed);
   // A filter skips what it leaves out; only a whole run can ask each skipped test for its reason.
   if (wholeRun) failed.push(...summary.skipped.filter(({ reason }) => !reason).map(({ name }) => `${name} (skipped without a reason)`));
-  if (failed.length === 0 && summary.passed === 0) failed.push("vitest found no tests");
-  if (failed.length === 0 && exitCode !== 0) failed.push(`vitest ended with exit code ${exitCode ?? "none"} though no test failed`);
+  if (failed.length === 0 && summary.passed === 0) failed.push(`${runner} found no tests`);
+  if (failed.length === 0 && exitCode !== 0) failed.push(`${runner} ended with exit code ${exitCode ?? "none"} though no test failed`);
   return failed;
 }
 
-/** Counts checks and tests together. `wholeRun` is false where a filter chose the tests. */
-export function tally(checks: readonly CheckResult[], vitest: VitestResult, wholeRun: boolean): Tally {
+/** Counts checks and tests together. `wholeRun` is false where a filter chose the tests; `leftOut` is what could not be run at all. */
+export function tally(checks: readonly CheckResult[], runs: readonly TestRun[], wholeRun: boolean, leftOut: readonly SkippedTest[] = []): Tally {
+  const skipped = [...leftOut, ...runs.flatMap(({ summary }) => summary?.skipped ?? [])];
   return {
-    passed: checks.filter(({ passed }) => passed).length + (vitest.summary?.passed ?? 0),
-    failed: [...checks.filter(({ passed }) => !passed).map(({ name }) => name), ...vitestFailures(vitest, wholeRun)],
-    skipped: (vitest.summary?.skipped ?? []).filter(({ reason }) => wholeRun || reason),
+    passed: checks.filter(({ passed }) => passed).length + runs.reduce((sum, { summary }) => sum + (summary?.passed ?? 0), 0),
+    failed: [...checks.filter(({ passed }) => !passed).map(({ name }) => name), ...runs.flatMap((run) => failuresOf(run, wholeRun))],
+    skipped: skipped.filter(({ reason }) => wholeRun || reason),
   };
 }
 

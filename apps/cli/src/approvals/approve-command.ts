@@ -1,8 +1,8 @@
-import { commandHeader } from "@forge/client";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode, StreamKind } from "@forge/protocol/common";
 import { ResolveApprovalResponseSchema } from "@forge/protocol/event";
 import { Decision, type PendingApproval } from "@forge/protocol/tool";
+import { type CommandOptions, headerOf } from "../arguments/command-options.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { messageLine } from "../output/message-json.ts";
@@ -12,7 +12,7 @@ import { openExisting } from "../server/open-link.ts";
 import type { ProjectLink } from "../server/project-link.ts";
 import { pendingApprovals } from "./pending.ts";
 
-export interface ApproveOptions extends ServerOptions {
+export interface ApproveOptions extends ServerOptions, CommandOptions {
   readonly deny?: boolean;
   readonly comment?: string;
 }
@@ -24,7 +24,7 @@ export async function approveCommand(context: Context, id: string, approvalId: s
   const { link } = await openExisting(context, options, { reads: false });
   try {
     const { stream, approvalId: found, tool, argumentsPreview } = await choose(link, id, approvalId);
-    const header = commandHeader();
+    const header = headerOf(options);
     const decision = options.deny === true ? Decision.DENY : Decision.ALLOW;
     const answer = await link.call((client) =>
       client.approval.resolveApproval({ header, stream, approvalId: found, decision, comment: options.comment ?? "" }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { collectLabel, oneOf, parseDuration, wholeNumber } from "./parsers.ts";
+import { collectLabel, oneOf, parseDuration, parseLifetime, wholeNumber } from "./parsers.ts";
 
 describe("parseDuration", () => {
   it.each([
@@ -11,6 +11,13 @@ describe("parseDuration", () => {
   ])("reads %s as %i ms", (text, ms) => expect(parseDuration(text)).toBe(ms));
 
   it.each(["", "-1s", "1 week", "1e3", "100000d", "NaN"])("refuses %j", (text) => expect(() => parseDuration(text)).toThrow("Write a duration"));
+});
+
+describe("parseLifetime", () => {
+  it("reads what no timer would take, up to ten years", () => {
+    expect(parseLifetime("30d")).toBe(30 * 86_400_000);
+    for (const text of ["0d", "4000d", "soon"]) expect(() => parseLifetime(text)).toThrow("12h or 30d");
+  });
 });
 
 describe("other parsers", () => {

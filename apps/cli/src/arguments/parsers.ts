@@ -2,12 +2,25 @@ import { InvalidArgumentError } from "commander";
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+const DAYS_MAX = 3_650;
+
+function durationMs(text: string): number {
+  const match = /^(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h|d)?$/.exec(text.trim());
+  return match === null ? Number.NaN : Number(match[1]) * (UNITS_MS[match[2] ?? "s"] as number);
+}
+
 /** 500ms, 60s, 5m, 2h, 1d, or plain seconds; in milliseconds. */
 export function parseDuration(text: string): number {
-  const match = /^(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h|d)?$/.exec(text.trim());
-  const ms = match === null ? Number.NaN : Number(match[1]) * (UNITS_MS[match[2] ?? "s"] as number);
+  const ms = durationMs(text);
   // Timers take no longer ones.
   if (!(ms <= 2 ** 31 - 1)) throw new InvalidArgumentError("Write a duration such as 500ms, 60s, 5m or 2h, at most 24 days.");
+  return ms;
+}
+
+/** The same for what nobody waits for: 30d, at most ten years. */
+export function parseLifetime(text: string): number {
+  const ms = durationMs(text);
+  if (!(ms > 0 && ms <= DAYS_MAX * (UNITS_MS.d as number))) throw new InvalidArgumentError(`Write a duration such as 12h or 30d, at most ${DAYS_MAX} days.`);
   return ms;
 }
 

@@ -1,10 +1,12 @@
-import { commandHeader } from "@forge/client";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode, StreamKind } from "@forge/protocol/common";
-import { TurnStatus } from "@forge/protocol/session";
+import { CancelTurnResponseSchema, TurnStatus } from "@forge/protocol/session";
+import { CancelRunResponseSchema } from "@forge/protocol/workflow";
+import { type CommandOptions, headerOf } from "../arguments/command-options.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { checkId, type FoundStream, findStream } from "../server/find-stream.ts";
+import { messageLine } from "../output/message-json.ts";
+import { checkId, findStream } from "../server/find-stream.ts";
 import { openExisting } from "../server/open-link.ts";
 import type { ProjectLink } from "../server/project-link.ts";
 import { onSignals } from "../signals.ts";
@@ -20,17 +22,27 @@ const ENDS: ReadonlySet<string> = new Set([
 ]);
 const OVER: ReadonlySet<TurnStatus> = new Set([TurnStatus.COMPLETED, TurnStatus.FAILED, TurnStatus.CANCELLED, TurnStatus.ABANDONED]);
 
+export interface CancelOptions extends ServerOptions, CommandOptions {
+  /** Absent: the last one. */
+  readonly turn?: string;
+  /** Do not wait. */
+  readonly detach?: boolean;
+}
+
 /** `forge cancel`: asks a run, or a session's active turn, to stop, and waits until it has. */
-export async function cancelCommand(context: Context, id: string, options: ServerOptions): Promise<number> {
+export async function cancelCommand(context: Context, id: string, options: CancelOptions): Promise<number> {
   const { terminal } = context;
   checkId(id);
   const { link } = await openExisting(context, options, { reads: false });
   const leave = new AbortController();
   const release = onSignals({ SIGINT: () => leave.abort(), SIGTERM: () => leave.abort() });
   try {
-    const found = await findStream(link, id);
-    const seq = await cancel(link, found);
-    const followed = link.follow({ streams: [{ stream: { kind: found.kind, id }, afterSeq: Number(seq) - 1 }], signal: leave.signal });
+    const { kind, seq, json } = await cancel(link, id, options);
+    if (options.detach === true) {
+      terminal.print(options.json === true ? json : "It was asked to stop.");
+      return EXIT.OK;
+    }
+    const followed = link.follow({ streams: [{ stream: { kind, id }, afterSeq: Number(seq) - 1 }], signal: leave.signal });
     for await (const each of followed) {
       if (each.kind !== "event" || !ENDS.has(each.event.kind)) continue;
       if (options.json === true) terminal.print(JSON.stringify({ kind: each.event.kind, seq: String(each.event.seq) }));
@@ -45,16 +57,28 @@ export async function cancelCommand(context: Context, id: string, options: Serve
   }
 }
 
-async function cancel(link: ProjectLink, found: FoundStream): Promise<bigint> {
-  const header = commandHeader();
+interface Asked {
+  readonly kind: StreamKind;
+  readonly seq: bigint;
+  /** The answer. */
+  readonly json: string;
+}
+
+async function cancel(link: ProjectLink, id: string, options: CancelOptions): Promise<Asked> {
+  const header = headerOf(options);
+  const cancelTurn = async (turnId: string): Promise<Asked> => {
+    const answer = await link.call((client) => client.session.cancelTurn({ header, sessionId: id, turnId }));
+    return { kind: StreamKind.SESSION, seq: answer.seq, json: messageLine(CancelTurnResponseSchema, answer) };
+  };
+  if (options.turn !== undefined) return cancelTurn(options.turn);
+  const found = await findStream(link, id);
   if (found.kind === StreamKind.RUN) {
-    const { runId } = found.run;
-    return (await link.call((client) => client.workflow.cancelRun({ header, runId }))).seq;
+    const answer = await link.call((client) => client.workflow.cancelRun({ header, runId: id }));
+    return { kind: found.kind, seq: answer.seq, json: messageLine(CancelRunResponseSchema, answer) };
   }
-  const { sessionId, turn } = found.session;
+  const { turn } = found.session;
   if (turn === undefined || OVER.has(turn.status)) {
-    throw new ForgeError(ErrorCode.CONFLICT, `session ${sessionId} has no active turn to cancel`, { reason: "TURN_NOT_ACTIVE", relatedIds: [sessionId] });
+    throw new ForgeError(ErrorCode.CONFLICT, `session ${id} has no active turn to cancel`, { reason: "TURN_NOT_ACTIVE", relatedIds: [id] });
   }
-  const { turnId } = turn;
-  return (await link.call((client) => client.session.cancelTurn({ header, sessionId, turnId }))).seq;
+  return cancelTurn(turn.turnId);
 }

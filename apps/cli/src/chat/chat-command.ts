@@ -8,6 +8,7 @@ import { checkId } from "../server/find-stream.ts";
 import { locateProject } from "../server/locate-project.ts";
 import { openLink } from "../server/open-link.ts";
 import type { ProjectLink } from "../server/project-link.ts";
+import { remoteHint, remoteOf } from "../server/remote.ts";
 import { converse } from "./converse.ts";
 import { readTurns } from "./read-turns.ts";
 import { TypeAhead } from "./type-ahead.ts";
@@ -49,12 +50,13 @@ interface OpenSession {
 }
 
 async function open(context: Context, sessionId: string | undefined, options: ChatOptions): Promise<OpenSession> {
-  const { root, hint } = await locateProject(context, options, { hasData: sessionId !== undefined });
+  const isRemote = remoteOf(context, options) !== undefined;
+  const { root, hint } = await locateProject(context, options, { hasData: sessionId !== undefined && !isRemote });
   const link = await openLink(context, options, { root, reads: false });
   try {
     const id = sessionId ?? (await createSession(context, link, options));
     const { session } = await link.call((client) => client.session.getSessionSnapshot({ sessionId: id }));
-    return { link, session: session as Session, hint };
+    return { link, session: session as Session, hint: `${hint}${remoteHint(options)}` };
   } catch (error) {
     await link.close();
     throw error;

@@ -136,7 +136,7 @@ class Talk {
     const isActive = this.#conversation.state.activeTurnId !== undefined;
     await this.#conversation.leave();
     if (!this.#hasDetached || !isActive) return;
-    this.#terminal.note(`${this.#link.reach.kind === "server" ? "The turn goes on" : "The turn goes on when Forge is next started here"}: ${this.#attach}`);
+    this.#terminal.note(`${this.#link.outlives ? "The turn goes on" : "The turn goes on when Forge is next started here"}: ${this.#attach}`);
   }
 
   async #untilIdle(): Promise<void> {
@@ -269,7 +269,7 @@ class Talk {
         () => question.abort(),
         () => question.abort(),
       );
-    const asked = this.#typed(() => askAboutInterrupt({ what: "turn", outlives: this.#link.reach.kind === "server", signal: question.signal }));
+    const asked = this.#typed(() => askAboutInterrupt({ what: "turn", outlives: this.#link.outlives, signal: question.signal }));
     this.#answer = asked.then(() => undefined);
     const answer = await asked;
     this.#question = undefined;

@@ -33,6 +33,20 @@ export function runLines(run: Run, style: Style, columns: number): string[] {
   ];
 }
 
+/** The steps of a run with all that they got and gave. */
+export function stepsLines(run: Run, style: Style, columns: number): string[] {
+  return run.steps.flatMap((step) => [
+    ...stepLines({ ...step, input: {}, output: undefined }, style, columns),
+    ...Object.entries(step.input).flatMap(([name, value]) => block(`input ${oneLine(name)}`, showValue(value), style)),
+    ...(step.output === undefined ? [] : block("output", showValue(step.output), style)),
+    "",
+  ]);
+}
+
+function block(title: string, text: string, style: Style): string[] {
+  return [`  ${style.dim(title)}`, ...bounded(text.split("\n")).map((line) => `    ${line}`)];
+}
+
 function stepLines(step: StepExecution, style: Style, columns: number): string[] {
   const status = enumName(StepStatusSchema, step.status);
   const running = step.finishedAt === undefined;

@@ -69,7 +69,7 @@ export async function followRun(
     if (asking !== undefined) return;
     asking = new AbortController();
     region.close();
-    const answer = await askAboutInterrupt({ what: "run", outlives: link.reach.kind === "server", signal: asking.signal });
+    const answer = await askAboutInterrupt({ what: "run", outlives: link.outlives, signal: asking.signal });
     asking = undefined;
     if (hasEnded) return;
     if (answer === "detach") return detach();
@@ -98,7 +98,7 @@ export async function followRun(
     release();
   }
   if (result === "detached") {
-    const goesOn = link.reach.kind === "server" ? "The run goes on" : "The run goes on when Forge is next started here";
+    const goesOn = link.outlives ? "The run goes on" : "The run goes on when Forge is next started here";
     terminal.note(`${goesOn}: npx forge events ${runId} --follow --children${hint}`);
   }
   return result;

@@ -1,10 +1,10 @@
 import path from "node:path";
-import { commandHeader } from "@forge/client";
 import type { Value } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
 import { Decision, type ToolPolicy } from "@forge/protocol/tool";
 import { type Run, RunSchema, RunStatus, StartRunResponseSchema } from "@forge/protocol/workflow";
 import { definitionReferences, openProject, type Project, parseInputs, resolveWorkflow, toolPolicy } from "@forge/workflow";
+import { type CommandOptions, headerOf } from "../arguments/command-options.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { errorLines } from "../output/error-report.ts";
@@ -16,19 +16,18 @@ import { checkDemoModels, explainModel } from "../server/explain-model.ts";
 import { hintFor } from "../server/locate-project.ts";
 import { openLink } from "../server/open-link.ts";
 import type { ProjectLink } from "../server/project-link.ts";
+import { remoteHint } from "../server/remote.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { followRun } from "./follow-run.ts";
 import { colouredStatus, runDurationMs, stepTable, writtenFiles } from "./run-summary.ts";
 import { RunView } from "./run-view.ts";
 
-export interface RunOptions extends ServerOptions {
+export interface RunOptions extends ServerOptions, CommandOptions {
   readonly input?: readonly string[];
   readonly model?: string;
   readonly label?: Readonly<Record<string, string>>;
   readonly approve?: boolean;
   readonly deny?: boolean;
-  /** The command id: the same one starts the same run. */
-  readonly key?: string;
   readonly detach?: boolean;
 }
 
@@ -39,10 +38,10 @@ export async function runCommand(context: Context, reference: string, options: R
   const resolved = await resolveWorkflow(reference, { directory, project: named });
   const { definition, project, warnings } = resolved;
   const inputs = JSON.stringify(await parseInputs(options.input ?? [], directory));
-  const hint = await hintFor(project.root, directory);
+  const hint = `${await hintFor(project.root, directory)}${remoteHint(options)}`;
   const link = await openLink(context, options.detach === true ? { ...options, foreground: false } : options, { root: project.root, reads: false });
   try {
-    const header = commandHeader(options.key);
+    const header = headerOf(options);
     const value: Value = await storeValue(link, inputs);
     const models = options.model === undefined ? definitionReferences(definition).models : [options.model];
     await checkDemoModels(models, link, context.environment);

@@ -11,6 +11,8 @@ export async function checkDemoModels(models: readonly string[], link: ProjectLi
 /** What to do where no worker serves a model: set something, or start the server anew where it is set by now. Any other error stays as it is. */
 export async function explainModel(error: unknown, link: ProjectLink, environment: NodeJS.ProcessEnv): Promise<unknown> {
   if (!(error instanceof ForgeError) || error.reason !== "MODEL_NOT_SERVED") return error;
+  // What is set here says nothing of a server elsewhere.
+  if (link.reach.kind === "remote") return error;
   const model = error.detail.metadata.name ?? "";
   if (!model.includes("/")) return error;
   try {

@@ -28,7 +28,7 @@ export async function findStream(link: ProjectLink, id: string): Promise<FoundSt
     { session: undefined },
   );
   if (session !== undefined) return { kind: StreamKind.SESSION, session };
-  throw new ForgeError(ErrorCode.NOT_FOUND, `there is no run or session ${id} in ${link.root}: \`forge runs\` and \`forge sessions\` list what there is`, {
+  throw new ForgeError(ErrorCode.NOT_FOUND, `there is no run or session ${id} ${link.place}: \`forge runs\` and \`forge sessions\` list what there is`, {
     reason: "STREAM_NOT_FOUND",
     relatedIds: [id],
   });

@@ -5,6 +5,8 @@ import { createLogger, prepareLogFile } from "./server-log.ts";
 
 export interface OwnServerOptions {
   readonly root: string;
+  /** Absent: the project's own. */
+  readonly dataDirectory?: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly host?: string;
   readonly port?: number;
@@ -23,13 +25,13 @@ export interface OwnServer {
 
 /** Starts a project's server in this process. Errors: as startProjectServer; validation, CONFIG_VALIDATION. */
 export async function startOwnServer(options: OwnServerOptions): Promise<OwnServer> {
-  const { root, host, port, onProgress } = options;
+  const { root, host, port, onProgress, dataDirectory = dataDirectoryOf(root) } = options;
   // Loading what serves takes longest and needs nothing of the settings.
   const [{ startProjectServer }, settings] = await Promise.all([import("@forge/host"), readProjectSettings(root, options.environment)]);
   const { project, databaseUrl, functionsDirectory, environment, providers } = settings;
-  const file = options.logsToStandardError === true ? undefined : await prepareLogFile(dataDirectoryOf(root));
+  const file = options.logsToStandardError === true ? undefined : await prepareLogFile(dataDirectory);
   const logger = await createLogger({ file, level: project.config.logging.level });
-  const server = await startProjectServer({ root, databaseUrl, functionsDirectory, environment, providers, host, port, logger, onProgress });
+  const server = await startProjectServer({ root, dataDirectory, databaseUrl, functionsDirectory, environment, providers, host, port, logger, onProgress });
   const broken = server.functionErrors.map(({ file: name, message }) => `${name} is not served: ${message}`);
   return { server, database: describeDatabase(databaseUrl), warnings: [...project.warnings, ...broken] };
 }

@@ -1,17 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Followed, type FollowOptions, type ForgeClient, followEvents, isPassing } from "@forge/client";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { createConnectClient, type Followed, type FollowOptions, type ForgeClient, followEvents, isPassing } from "@forge/client";
 import { dataDirectoryOf, projectQueue } from "@forge/host/project";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
+import { type WatchStreamsRequestSchema, type WatchStreamsResponse, WatchStreamsResponseSchema } from "@forge/protocol/event";
 import { toForgeError } from "../output/error-report.ts";
+import { askServer } from "./ask-server.ts";
 import { type Attached, attach } from "./attach.ts";
 import { startBackground } from "./background.ts";
 import { hasData } from "./locate-project.ts";
+import type { Remote } from "./remote.ts";
 
 /** How a command reaches its project. */
 export type Reach =
   /** A server that others may use as well. */
   | { readonly kind: "server"; readonly url: string; readonly pid: number; readonly started: boolean }
+  /** A control plane that a person named; it is nobody's of this machine to start. */
+  | { readonly kind: "remote"; readonly url: string }
   /** A server in this process, which ends with it. */
   | { readonly kind: "own"; readonly warnings: readonly string[] }
   /** The database alone, in this process: nothing goes on. The embedded one is kept from everybody else meanwhile. */
@@ -24,6 +30,8 @@ export interface LinkOptions {
   /** Serve in this process where nobody serves the project. */
   readonly foreground: boolean;
   readonly environment: NodeJS.ProcessEnv;
+  /** In place of the project's own server. */
+  readonly remote?: Remote;
   readonly onProgress?: (message: string) => void;
 }
 
@@ -37,8 +45,12 @@ interface Connection {
 const IDLE = "60s";
 const PATIENCE_MS = 60_000;
 const LOOK_MS = 50;
+/** Between attempts at a control plane that is nobody's of this machine. */
+const AGAIN_MS = 1_000;
 /** What still runs in a server of this process gets so long at the end; what does not finish goes on at the next start. */
 const DRAIN_MS = 5_000;
+/** What every control plane's executors serve; a project's own queue is served beside the project only. */
+const REMOTE_QUEUE = "default";
 
 /** A command's connection to its project: found or started, and found or started again when it is lost. */
 export class ProjectLink {
@@ -57,6 +69,8 @@ export class ProjectLink {
   }
 
   static async open(options: LinkOptions): Promise<ProjectLink> {
+    const { remote } = options;
+    if (remote !== undefined) return new ProjectLink(options, REMOTE_QUEUE, await connectRemote(remote));
     const [queue, connection] = await Promise.all([projectQueue(options.root), connect(options)]);
     return new ProjectLink(options, queue, connection);
   }
@@ -68,6 +82,16 @@ export class ProjectLink {
 
   get reach(): Reach {
     return this.#connection.reach;
+  }
+
+  /** Where what it talks to is, for people. */
+  get place(): string {
+    return this.reach.kind === "remote" ? `at ${this.reach.url}` : `in ${this.root}`;
+  }
+
+  /** Whether what was started goes on when this command ends. */
+  get outlives(): boolean {
+    return this.reach.kind === "server" || this.reach.kind === "remote";
   }
 
   /** Makes a call, and again when the server was lost on the way: commands must carry the same id each time. */
@@ -102,6 +126,21 @@ export class ProjectLink {
       }
       if (!isParked || options.signal?.aborted === true) return;
       await this.#waitForServer(options.signal);
+    }
+  }
+
+  /** Watches what lists show, over any number of servers: each begins with `ready`, after which the lists are read. Where nobody serves the project it waits for one. */
+  async *watch(request: MessageInitShape<typeof WatchStreamsRequestSchema>, signal: AbortSignal): AsyncGenerator<WatchStreamsResponse> {
+    while (!signal.aborted) {
+      try {
+        if (this.reach.kind === "reader" && this.reach.isExclusive) yield create(WatchStreamsResponseSchema, { kind: { case: "ready", value: {} } });
+        else yield* this.client.event.watchStreams(request, { signal });
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!isPassing(error)) throw error;
+      }
+      if (this.reach.kind === "remote") await sleep(AGAIN_MS);
+      else await this.#waitForServer(signal);
     }
   }
 
@@ -149,7 +188,8 @@ export class ProjectLink {
   /** Puts another connection in place of this one; one exchange at a time. */
   #exchange(find: () => Promise<Attached | Connection | undefined>): Promise<void> {
     this.#exchanging ??= (async () => {
-      if (this.reach.kind === "own") return;
+      // Nobody of this process would start it anew, and its client connects again by itself.
+      if (this.reach.kind === "own" || this.reach.kind === "remote") return;
       const found = await find();
       if (found === undefined) return;
       const { reach } = this;
@@ -183,6 +223,23 @@ async function connect(options: LinkOptions): Promise<Connection> {
       if (!isHeld || Date.now() > untilMs) throw error;
       await sleep(LOOK_MS);
     }
+  }
+}
+
+/** Errors: storage_error where nothing answers; unauthenticated, permission_denied. */
+async function connectRemote({ url, token, namespace }: Remote): Promise<Connection> {
+  const client = createConnectClient({ url, token, namespace });
+  try {
+    const failure = await askServer(client);
+    if (failure === undefined) return { client, reach: { kind: "remote", url }, close: () => client.close() };
+    throw new ForgeError(ErrorCode.STORAGE_ERROR, `${url} does not answer (${failure.message}): is Forge running there?`, {
+      reason: "SERVER_UNREACHABLE",
+      origin: "client",
+      cause: failure,
+    });
+  } catch (error) {
+    await client.close();
+    throw error;
   }
 }
 

@@ -1,13 +1,53 @@
 import { type Command, Option } from "commander";
 import type { Action } from "../action.ts";
-import { collectLabel, oneOf, wholeNumber } from "../arguments/parsers.ts";
+import { commandOptions, turnOption } from "../arguments/command-options.ts";
+import { collect, collectLabel, oneOf, wholeNumber } from "../arguments/parsers.ts";
 
 type AddCommand = (usage: string, description: string, action: Action, parent: Command) => Command;
 
-/** `forge session`: the commands to a session that is there. */
-export function addSessionCommands(program: Command, add: AddCommand): void {
-  const session = program.command("session").description("steer, pause, fork or compact a session; see its own help").exitOverride();
+/** `forge session`: the commands to a session. */
+export function addSessionCommands(program: Command, addCommand: AddCommand): void {
+  const session = program.command("session").description("create, steer, pause, fork, compact or close a session; see its own help").exitOverride();
+  const add: AddCommand = (usage, description, action, parent) => {
+    const made = addCommand(usage, description, action, parent);
+    for (const option of commandOptions()) made.addOption(option);
+    return made;
+  };
+  const policyOptions = (made: Command): Command =>
+    made
+      .option("--default <decision>", "where no rule matches: allow, ask or deny", oneOf(["ALLOW", "ASK", "DENY"]))
+      .addOption(
+        new Option("--rule <tool=decision>", "a tool's name, or a prefix and *; may be repeated, the first that matches decides").argParser(collectLabel),
+      );
   const seq = (what: string): Option => new Option("--seq <seq>", what).argParser(wholeNumber(1, Number.MAX_SAFE_INTEGER));
+
+  policyOptions(
+    add(
+      "create",
+      "make a session, and print its id",
+      async (ctx, _, options) => {
+        const { createCommand } = await import("./create-command.ts");
+        return createCommand(ctx, options);
+      },
+      session,
+    ),
+  )
+    .requiredOption("--model <provider/model>", "what answers")
+    .option("--system <text>", "the system prompt")
+    .option("--tool <name>", "a tool that it may use; may be repeated", collect)
+    .option("--title <text>", "to find it by")
+    .addOption(new Option("--label <key=value>", "a label to list by; may be repeated").argParser(collectLabel))
+    .option("--queue <queue>", "whose workers serve it (default: the project's own)");
+
+  add(
+    "start <id> <text>",
+    "start a turn, and print its id; `forge chat` and `forge events` show what comes of it",
+    async (ctx, [id, text], options) => {
+      const { startCommand } = await import("./session-commands.ts");
+      return startCommand(ctx, id as string, text as string, options);
+    },
+    session,
+  );
 
   add(
     "steer <id> <text>",
@@ -17,7 +57,7 @@ export function addSessionCommands(program: Command, add: AddCommand): void {
       return steerCommand(ctx, id as string, text as string, options);
     },
     session,
-  );
+  ).addOption(turnOption());
 
   add(
     "pause <id>",
@@ -27,7 +67,7 @@ export function addSessionCommands(program: Command, add: AddCommand): void {
       return pauseCommand(ctx, id as string, options);
     },
     session,
-  );
+  ).addOption(turnOption());
 
   add(
     "continue <id>",
@@ -37,7 +77,7 @@ export function addSessionCommands(program: Command, add: AddCommand): void {
       return continueCommand(ctx, id as string, options);
     },
     session,
-  );
+  ).addOption(turnOption());
 
   add(
     "answer <id> <text>",
@@ -47,21 +87,21 @@ export function addSessionCommands(program: Command, add: AddCommand): void {
       return answerCommand(ctx, id as string, text as string, options);
     },
     session,
-  ).option("--input <id>", "the question, where more than one is open");
-
-  add(
-    "policy <id>",
-    "replace the tool policy, from the next call on",
-    async (ctx, [id], options) => {
-      const { policyCommand } = await import("./session-commands.ts");
-      return policyCommand(ctx, id as string, options);
-    },
-    session,
   )
-    .option("--default <decision>", "where no rule matches: allow, ask or deny", oneOf(["ALLOW", "ASK", "DENY"]))
-    .addOption(
-      new Option("--rule <tool=decision>", "a tool's name, or a prefix and *; may be repeated, the first that matches decides").argParser(collectLabel),
-    );
+    .addOption(turnOption())
+    .option("--input <id>", "the question, where more than one is open");
+
+  policyOptions(
+    add(
+      "policy <id>",
+      "replace the tool policy, from the next call on",
+      async (ctx, [id], options) => {
+        const { policyCommand } = await import("./session-commands.ts");
+        return policyCommand(ctx, id as string, options);
+      },
+      session,
+    ),
+  );
 
   add(
     "compact <id> <summary>",
@@ -85,4 +125,24 @@ export function addSessionCommands(program: Command, add: AddCommand): void {
     .addOption(seq("up to this one (default: all of it)"))
     .option("--title <text>", "of the fork")
     .addOption(new Option("--label <key=value>", "a label of the fork; may be repeated").argParser(collectLabel));
+
+  add(
+    "close <id>",
+    "let no more turns be started; the events stay",
+    async (ctx, [id], options) => {
+      const { closeCommand } = await import("./session-commands.ts");
+      return closeCommand(ctx, id as string, options);
+    },
+    session,
+  );
+
+  add(
+    "abandon <id> <reason>",
+    "end a turn of which nobody can say any more whether it has stopped",
+    async (ctx, [id, reason], options) => {
+      const { abandonCommand } = await import("./session-commands.ts");
+      return abandonCommand(ctx, id as string, reason as string, options);
+    },
+    session,
+  ).addOption(turnOption());
 }

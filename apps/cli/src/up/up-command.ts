@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { dataDirectoryOf, VERSION } from "@forge/host/project";
 import type { CommonOptions, Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -14,6 +17,9 @@ export interface UpOptions extends CommonOptions {
   readonly host?: string;
   /** Milliseconds. */
   readonly idle?: number;
+  readonly dataDirectory?: string;
+  readonly temporary?: boolean;
+  readonly untilStdinEnds?: boolean;
 }
 
 /** What still runs gets so long to finish; what does not, goes on at the next start. */
@@ -25,6 +31,8 @@ const HURRIED_END_MS_MAX = 10_000;
 /** `forge up`: serves the project until it is told to stop. */
 export async function upCommand(context: Context, options: UpOptions): Promise<number> {
   const { root, hint } = await locateProject(context, options, { hasData: false });
+  const { dataDirectory } = options;
+  if (dataDirectory !== undefined) options = { ...options, dataDirectory: path.resolve(context.directory, dataDirectory) };
   return options.detach === true ? detach(context, options, root, hint) : serve(context, options, root);
 }
 
@@ -34,10 +42,14 @@ async function serve({ terminal, environment }: Context, options: UpOptions, roo
   const signal = (): void => stop();
   const release = onSignals({ SIGINT: signal, SIGTERM: signal, SIGHUP: signal });
   const status = showStatus(terminal, options.json === true);
+  if (options.untilStdinEnds === true) onEndOfInput(signal);
+  const temporary = options.temporary === true ? await mkdtemp(path.join(tmpdir(), "forge-")) : undefined;
   try {
-    const logsToStandardError = !process.stderr.isTTY;
+    // Who holds the other end of standard input may have gone without reading standard error.
+    const logsToStandardError = !process.stderr.isTTY && options.untilStdinEnds !== true;
     const { server, database, warnings } = await startOwnServer({
       root,
+      dataDirectory: temporary ?? options.dataDirectory,
       environment,
       host: options.host,
       port: options.port,
@@ -72,7 +84,15 @@ async function serve({ terminal, environment }: Context, options: UpOptions, roo
   } finally {
     status.close();
     release();
+    // Open, it would keep a process alive that has nothing to do any more.
+    if (options.untilStdinEnds === true) process.stdin.destroy();
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
   }
+}
+
+/** Calls back when standard input ends, as it does when the process that holds its other end is gone. */
+function onEndOfInput(callBack: () => void): void {
+  process.stdin.resume().once("close", callBack).once("error", callBack);
 }
 
 /** Ends the process the hard way where it has not ended by itself; the database ends with it. */

@@ -1,6 +1,10 @@
 export type { AppendOutcome, BornLease, LeaseProof, NewTask, StreamAppend } from "./append.ts";
+export type { EventFormatsInUse, ReplicaStore } from "./replica-store.ts";
+export type { RevisionStore, StoredRevision } from "./revision-store.ts";
 export type {
   EventPage,
+  GrantedPrincipal,
+  KindedListing,
   ListedStream,
   ListFilter,
   LoadedStream,

@@ -1,4 +1,7 @@
+import type { Role } from "@forge/protocol";
 import type { AppendOutcome, StreamAppend } from "./append.ts";
+import type { ReplicaStore } from "./replica-store.ts";
+import type { RevisionStore } from "./revision-store.ts";
 import type { StoredEvent } from "./stored-event.ts";
 import type { TaskStore } from "./task-store.ts";
 
@@ -58,6 +61,11 @@ export interface ListedStream {
   readonly updatedAtMs: number;
 }
 
+/** A list row, and what kind of stream it is of. */
+export interface KindedListing extends ListedStream {
+  readonly kind: "session" | "run";
+}
+
 export interface PendingApprovalRow {
   readonly streamId: string;
   readonly kind: "session" | "run";
@@ -65,15 +73,26 @@ export interface PendingApprovalRow {
   readonly approvals: readonly Uint8Array[];
 }
 
+/** Who holds a credential, and what it grants. */
 export interface StoredPrincipal {
   readonly id: string;
-  readonly kind: "client" | "worker";
+  readonly role: Role;
+  /** The first is the default. */
   readonly namespaces: readonly string[];
   /** Of a worker: the queues that it may serve; empty: all. */
   readonly queues: readonly string[];
+  /** Milliseconds since the epoch; absent: never. */
+  readonly expiresAtMs?: number;
 }
 
-/** Something moved: hints that may be lost or doubled. */
+/** A principal, and where it comes from. */
+export interface GrantedPrincipal extends StoredPrincipal {
+  readonly createdAtMs: number;
+  /** The principal that granted it. */
+  readonly createdBy: string;
+}
+
+/** Something moved: hints that may be lost or doubled. Without namespace and stream: some were lost, whatever they were of. */
 export interface Wakeup {
   readonly namespace: string;
   readonly streamId: string;
@@ -83,10 +102,10 @@ export interface Wakeup {
 }
 
 /**
- * Streams, commands, tasks, lists, artifacts and principals on one database. Every method may be called concurrently and rejects with a ForgeError
+ * Streams, commands, tasks, lists, artifacts, revisions and principals on one database. Every method may be called concurrently and rejects with a ForgeError
  * (storage_error where the database can't be reached: the outcome of a write is then unknown). What does not exist is undefined or empty, never an error.
  */
-export interface Store extends TaskStore {
+export interface Store extends TaskStore, ReplicaStore, RevisionStore {
   /** Appends for many streams in one statement and one commit; at most one per stream; one outcome each, in order. A lost connection rejects: outcome unknown. */
   append(appends: readonly StreamAppend[]): Promise<readonly AppendOutcome[]>;
   /** Consistent as of one database snapshot. */
@@ -103,6 +122,8 @@ export interface Store extends TaskStore {
   pruneDeltas(namespace: string, streamId: string, throughSeq: number): Promise<void>;
 
   list(namespace: string, filter: ListFilter): Promise<readonly ListedStream[]>;
+  /** The rows of these streams as they are now, in no order; at most 500. */
+  listed(namespace: string, streamIds: readonly string[]): Promise<readonly KindedListing[]>;
   pendingApprovals(namespace: string, page: { limit: number; afterStreamId?: string; streamId?: string }): Promise<readonly PendingApprovalRow[]>;
 
   /** Idempotent by content; at most 16 MiB. */
@@ -110,8 +131,16 @@ export interface Store extends TaskStore {
   /** Rejects with storage_error when the stored bytes do not match the hash. */
   getArtifact(namespace: string, sha256: string): Promise<{ mediaType: string; content: Uint8Array } | undefined>;
 
+  /** Creates or replaces the principal of this id: for whoever starts a server, which grants its own. */
   savePrincipal(principal: StoredPrincipal, tokenHash: Uint8Array): Promise<void>;
+  /** Also one that has expired, so that its holder can be told so. */
   findPrincipal(tokenHash: Uint8Array): Promise<StoredPrincipal | undefined>;
+  /** Idempotent by content: the same again is the same. Undefined, and nothing done, where another that has not expired has the id or the token. */
+  createPrincipal(principal: StoredPrincipal, createdBy: string, tokenHash: Uint8Array): Promise<GrantedPrincipal | undefined>;
+  /** Those that have not expired and reach no other namespaces than these, by id; at most limit (1 to 500). */
+  listPrincipals(page: { namespaces: readonly string[]; limit: number; afterId?: string }): Promise<readonly GrantedPrincipal[]>;
+  /** Whether there was one, reaching no other namespaces than these. */
+  removePrincipal(id: string, namespaces: readonly string[]): Promise<boolean>;
 
   /** Whether any work or command waits or is being done, in any namespace. Timers don't count. */
   hasWork(): Promise<boolean>;

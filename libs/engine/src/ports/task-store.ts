@@ -42,13 +42,22 @@ export interface StoredWorker {
 /** Leases and workers. Times are the database's clock. */
 export interface TaskStore {
   /** Leases due, unowned tasks of the routes, oldest due first per route, at most limit; never waits for a lock. Each lease gets epoch + 1 and a fresh token. */
-  leaseTasks(request: { namespace: string; routes: readonly string[]; owner: string; ttlMs: number; limit: number }): Promise<readonly StoredTask[]>;
+  leaseTasks(request: {
+    namespace: string;
+    routes: readonly string[];
+    owner: string;
+    ttlMs: number;
+    limit: number;
+    /** Streams whose tasks are left to others. */
+    except?: readonly string[];
+  }): Promise<readonly StoredTask[]>;
   /** The same for the control plane's own timers and commands of every namespace; commands in order of their key within a source and target stream. */
   leaseInternal(request: {
     kind: "timer" | "command";
     owner: string;
     ttlMs: number;
     limit: number;
+    except?: readonly string[];
   }): Promise<{ tasks: readonly StoredTask[]; nextDueInMs: number | undefined }>;
   /** Extends what the owner holds and names; unowns what it holds and does not name (unstarted, with its routes) or returns it as abandoned (started). */
   heartbeat(request: { sessionId: string; ttlMs: number; held: readonly (TaskId & { epoch: number })[] }): Promise<{
@@ -61,9 +70,19 @@ export interface TaskStore {
   /** Unowns the unstarted tasks of these owners at once and returns their started ones, whose fate the streams must decide. Routes that got tasks back are returned. */
   releaseOwners(owners: readonly string[]): Promise<{ started: readonly StoredTask[]; routes: readonly { namespace: string; route: string }[] }>;
   /** The same for leases whose time has passed, at most limit. */
-  expireLeases(limit: number): Promise<{ started: readonly StoredTask[]; routes: readonly { namespace: string; route: string }[] }>;
+  expireLeases(limit: number, except?: readonly string[]): Promise<{ started: readonly StoredTask[]; routes: readonly { namespace: string; route: string }[] }>;
   /** Unleased tasks that are asked to stop; leased to the owner so that it can settle them. */
-  leaseCancelled(request: { owner: string; ttlMs: number; limit: number; streamId?: string }): Promise<readonly StoredTask[]>;
+  leaseCancelled(request: { owner: string; ttlMs: number; limit: number; streamId?: string; except?: readonly string[] }): Promise<readonly StoredTask[]>;
+  /** Gives leases back that were just given and that nothing was done with: the tasks are unowned again. */
+  unlease(tasks: readonly StoredTask[]): Promise<void>;
+  /**
+   * The task that a live worker of this principal holds under this lease, and whether its stream refers to an artifact; undefined where it does not hold it (any
+   * more). A lease whose time has passed holds until it is taken away.
+   */
+  leasedTask(
+    lease: TaskId & { readonly epoch: number; readonly token: Uint8Array; readonly principal: string },
+    sha256?: string,
+  ): Promise<{ readonly bytes: Uint8Array; readonly refersTo: boolean } | undefined>;
   /** All tasks of a stream. */
   tasksOf(namespace: string, streamId: string): Promise<readonly StoredTask[]>;
   /** Makes a stream's work tasks equal to what its state wants (recovery); only when the head is still at seq. */

@@ -6,17 +6,21 @@ import { type EventService, GetCommandResultResponseSchema } from "@forge/protoc
 import type { StreamKindName } from "../stream/aggregate.ts";
 import { deriveId } from "../stream/identity.ts";
 import { type SubscriptionPorts, subscribe } from "../subscribe/subscription.ts";
+import { type WatchPorts, watch } from "../subscribe/watch.ts";
 import { streamRef } from "../tasks/task-id.ts";
-import { checkStream } from "./check.ts";
+import { checkLabels, checkStream } from "./check.ts";
 
 const STREAMS_MAX = 1000;
 const FILTER_MAX = 64;
 const KIND = /^[a-z_]{1,64}\.[a-z_]{1,64}$/;
 
-export function createEventService(ports: SubscriptionPorts): Api<typeof EventService> {
+export function createEventService(ports: SubscriptionPorts & WatchPorts): Api<typeof EventService> {
   return {
-    watchStreams() {
-      throw new ForgeError(ErrorCode.UNSUPPORTED, "streams are not watched here yet");
+    async *watchStreams({ kind, labels }, { namespace, signal }) {
+      if (kind !== StreamKind.UNSPECIFIED && kind !== StreamKind.SESSION && kind !== StreamKind.RUN)
+        throw ForgeError.validation("kind", "kind must be SESSION or RUN, or left out for every kind");
+      checkLabels(labels);
+      yield* watch({ namespace, labels, signal, ...(kind === StreamKind.UNSPECIFIED ? {} : { kind: kind === StreamKind.SESSION ? "session" : "run" }) }, ports);
     },
     async *subscribeEvents(request, call) {
       if (request.streams.length === 0 || request.streams.length > STREAMS_MAX)

@@ -1,5 +1,4 @@
 import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { foldConversation, type SessionState, sessionView } from "@forge/domain";
 import { type Api, type Call, checkText, ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
@@ -24,25 +23,25 @@ import {
   PauseTurnResponseSchema,
   ProvideInputRequestSchema,
   ProvideInputResponseSchema,
+  type ReadConversationRequest,
+  type ReadConversationResponse,
   ReadConversationResponseSchema,
   type SessionService,
-  type SessionStatus,
   SessionStatusSchema,
-  SessionSummarySchema,
   StartTurnRequestSchema,
   StartTurnResponseSchema,
   SteerTurnRequestSchema,
   SteerTurnResponseSchema,
-  type TurnStatus,
-  TurnStatusSchema,
   UpdateSessionPolicyRequestSchema,
   UpdateSessionPolicyResponseSchema,
 } from "@forge/protocol/session";
 import type { Store } from "../ports/index.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
+import { sessionSummary } from "../stream/summaries.ts";
 import type { WorkerRegistry } from "../tasks/worker-registry.ts";
 import { checkLabels, checkNoNul, checkPageSize, checkTime, checkUuid } from "./check.ts";
-import { enumName, enumValue } from "./enum-name.ts";
+import { checkWorkerLease } from "./check-worker-lease.ts";
+import { enumName } from "./enum-name.ts";
 import type { CommandMessage, Executor } from "./execute.ts";
 import { readFork } from "./fork-session.ts";
 import { pageToken, parsePageToken } from "./page-token.ts";
@@ -61,6 +60,24 @@ export function createSessionService({ store, engine, executor, registry }: Sess
     const entry = await engine.read(namespace, checkUuid(sessionId, "session_id"), "session");
     if (entry === undefined) throw new ForgeError(ErrorCode.NOT_FOUND, `session ${sessionId} does not exist`, { relatedIds: [sessionId] });
     return { entry, state: entry.state as SessionState };
+  }
+
+  async function readConversation(request: ReadConversationRequest, call: Call): Promise<ReadConversationResponse> {
+    // Who asks up to a seq that this replica has seen needs no newer head: an executor always does.
+    const seen = request.throughSeq === 0n ? undefined : await engine.peek(call.namespace, checkUuid(request.sessionId, "session_id"), "session");
+    const isSeen = seen?.kind === "session" && seen.seq >= Number(request.throughSeq);
+    const { entry, state } = isSeen ? { entry: seen, state: seen.state as SessionState } : await stateOf(call.namespace, request.sessionId);
+    const throughSeq = request.throughSeq === 0n ? entry.seq : Number(request.throughSeq);
+    const { events, compactedSeq } = await conversationEvents(store, call.namespace, state, { afterSeq: Number(request.afterSeq), throughSeq });
+    const messages = foldConversation(events, request.turnId === "" ? {} : { turnId: request.turnId });
+    const started = request.turnId === "" ? undefined : events.findLast((event) => event.payload.case === "turnStarted" && event.turnId === request.turnId);
+    return create(ReadConversationResponseSchema, {
+      messages: [...messages],
+      throughSeq: BigInt(Math.min(throughSeq, entry.seq)),
+      system: state.agent?.system ?? "",
+      tools: started?.payload.case === "turnStarted" ? started.payload.value.tools : [],
+      compactedSeq: BigInt(compactedSeq),
+    });
   }
 
   /** A command to a session that exists. */
@@ -162,7 +179,7 @@ export function createSessionService({ store, engine, executor, registry }: Sess
       const limit = checkPageSize(request.pageSize);
       const rows = await store.list(call.namespace, {
         kind: "session",
-        status: enumName(SessionStatusSchema, request.status),
+        status: enumName(SessionStatusSchema, request.status, "status"),
         labels: request.labels,
         createdFromMs: checkTime(request.createdFrom, "created_from"),
         createdBeforeMs: checkTime(request.createdBefore, "created_before"),
@@ -171,37 +188,17 @@ export function createSessionService({ store, engine, executor, registry }: Sess
       });
       const last = rows.at(-1);
       return create(ListSessionsResponseSchema, {
-        sessions: rows.map((row) =>
-          create(SessionSummarySchema, {
-            sessionId: row.streamId,
-            status: enumValue(SessionStatusSchema, row.status) as SessionStatus,
-            turnStatus: enumValue(TurnStatusSchema, row.detailStatus) as TurnStatus,
-            title: row.title,
-            model: row.subject,
-            labels: row.labels,
-            createdAt: timestampFromMs(row.createdAtMs),
-            updatedAt: timestampFromMs(row.updatedAtMs),
-          }),
-        ),
+        sessions: rows.map(sessionSummary),
         nextPageToken: rows.length === limit && last !== undefined ? pageToken(last) : "",
       });
     },
     async readConversation(request, call) {
-      // Who asks up to a seq that this replica has seen needs no newer head: an executor always does.
-      const seen = request.throughSeq === 0n ? undefined : await engine.peek(call.namespace, checkUuid(request.sessionId, "session_id"), "session");
-      const isSeen = seen?.kind === "session" && seen.seq >= Number(request.throughSeq);
-      const { entry, state } = isSeen ? { entry: seen, state: seen.state as SessionState } : await stateOf(call.namespace, request.sessionId);
-      const throughSeq = request.throughSeq === 0n ? entry.seq : Number(request.throughSeq);
-      const { events, compactedSeq } = await conversationEvents(store, call.namespace, state, { afterSeq: Number(request.afterSeq), throughSeq });
-      const messages = foldConversation(events, request.turnId === "" ? {} : { turnId: request.turnId });
-      const started = request.turnId === "" ? undefined : events.findLast((event) => event.payload.case === "turnStarted" && event.turnId === request.turnId);
-      return create(ReadConversationResponseSchema, {
-        messages: [...messages],
-        throughSeq: BigInt(Math.min(throughSeq, entry.seq)),
-        system: state.agent?.system ?? "",
-        tools: started?.payload.case === "turnStarted" ? started.payload.value.tools : [],
-        compactedSeq: BigInt(compactedSeq),
-      });
+      const access = { kind: "conversation", sessionId: checkUuid(request.sessionId, "session_id") } as const;
+      // Both ask the store; the second answer is given only after the first.
+      const reading = readConversation(request, call);
+      reading.catch(() => undefined);
+      await checkWorkerLease(store, call, request.lease, access);
+      return reading;
     },
   };
 }

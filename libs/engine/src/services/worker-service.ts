@@ -20,6 +20,7 @@ import type { Store, StoredTask } from "../ports/index.ts";
 import { newId } from "../stream/identity.ts";
 import { leasedTask } from "../tasks/leased-task.ts";
 import type { LostTasks } from "../tasks/lost-tasks.ts";
+import type { Replicas } from "../tasks/replicas.ts";
 import { parseTaskId, taskId } from "../tasks/task-id.ts";
 import type { TaskReports } from "../tasks/task-reports.ts";
 import type { WorkerRegistry } from "../tasks/worker-registry.ts";
@@ -36,6 +37,9 @@ export interface WorkerServicePorts {
   readonly lost: LostTasks;
   readonly leaseTtlMs: number;
   readonly heartbeatMs: number;
+  readonly replicas: Replicas;
+  /** Of leased tasks those that this control plane can read; the others are given back. */
+  readonly readable: (tasks: readonly StoredTask[]) => Promise<readonly StoredTask[]>;
 }
 
 const BATCH_MAX = 1000;
@@ -123,10 +127,11 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
             owner: request.workerSessionId,
             ttlMs: ports.leaseTtlMs,
             limit: found.wanted,
+            except: ports.replicas.left,
           });
           // Where there were as many as asked for there may be more: the next poll asks again.
           if (more.length === found.wanted) placement.touchOwner(request.workerSessionId);
-          tasks.push(...more);
+          tasks.push(...(await ports.readable(more)));
         }
         if (tasks.length > 0 || found.ended || Date.now() >= untilMs) {
           for (const task of tasks) sessions.send(session, taskId(task), task, Date.now());

@@ -1,5 +1,4 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { runView } from "@forge/domain";
 import { type Api, ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
@@ -9,18 +8,17 @@ import {
   CancelRunResponseSchema,
   GetRunResponseSchema,
   ListRunsResponseSchema,
-  type RunStatus,
   RunStatusSchema,
-  RunSummarySchema,
   StartRunRequestSchema,
   StartRunResponseSchema,
   type WorkflowDefinition,
   type WorkflowService,
 } from "@forge/protocol/workflow";
 import type { Store, StoredEvent } from "../ports/index.ts";
+import { runSummary } from "../stream/summaries.ts";
 import type { WorkerRegistry } from "../tasks/worker-registry.ts";
 import { checkLabels, checkNoNul, checkPageSize, checkUuid } from "./check.ts";
-import { enumName, enumValue } from "./enum-name.ts";
+import { enumName } from "./enum-name.ts";
 import type { Executor } from "./execute.ts";
 import { pageToken, parsePageToken } from "./page-token.ts";
 import { checkServed } from "./served.ts";
@@ -98,7 +96,7 @@ export function createWorkflowService({ store, executor, registry }: WorkflowSer
       const limit = checkPageSize(request.pageSize);
       const rows = await store.list(call.namespace, {
         kind: "run",
-        status: enumName(RunStatusSchema, request.status),
+        status: enumName(RunStatusSchema, request.status, "status"),
         subject: request.workflowId === "" ? undefined : request.workflowId,
         labels: request.labels,
         limit,
@@ -106,17 +104,7 @@ export function createWorkflowService({ store, executor, registry }: WorkflowSer
       });
       const last = rows.at(-1);
       return create(ListRunsResponseSchema, {
-        runs: rows.map((row) =>
-          create(RunSummarySchema, {
-            runId: row.streamId,
-            workflowId: row.subject,
-            workflowVersion: row.version,
-            status: enumValue(RunStatusSchema, row.status) as RunStatus,
-            labels: row.labels,
-            createdAt: timestampFromMs(row.createdAtMs),
-            updatedAt: timestampFromMs(row.updatedAtMs),
-          }),
-        ),
+        runs: rows.map(runSummary),
         nextPageToken: rows.length === limit && last !== undefined ? pageToken(last) : "",
       });
     },

@@ -1,6 +1,7 @@
-import type { DescMessage } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { type ArtifactRef, ArtifactRefSchema } from "@forge/protocol/common";
+import { TaskRecordSchema } from "@forge/protocol/engine";
 import { type Event, EventSchema } from "@forge/protocol/event";
 
 const CARRIERS = new Map<string, boolean>();
@@ -46,4 +47,11 @@ export function artifactsOf(events: readonly Event[]): readonly string[] {
     if (schema !== undefined) collect(reflect(schema, payload.value), found);
   }
   return [...found];
+}
+
+/** Whether a task's record (encoded forge.engine.v1.TaskRecord) refers to an artifact: its own whole text, or an input of its. */
+export function recordRefersTo(bytes: Uint8Array, sha256: string): boolean {
+  const found = new Set<string>();
+  collect(reflect(TaskRecordSchema, fromBinary(TaskRecordSchema, bytes)), found);
+  return found.has(sha256);
 }

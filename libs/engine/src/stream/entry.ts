@@ -7,6 +7,7 @@ import { ErrorCode } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
 import type { LoadedStream } from "../ports/index.ts";
 import type { Aggregate, Aggregates, StreamKindName } from "./aggregate.ts";
+import { type EventFormats, formatOf } from "./event-formats.ts";
 
 /** A stream in memory: its folded state as of a head. Replaced as a whole, never changed. */
 export interface Entry {
@@ -42,7 +43,7 @@ export function emptyEntry(kind: StreamKindName, aggregates: Aggregates): Entry 
 }
 
 /** Folds what was loaded. A snapshot that can't be read is passed over by the caller, who loads without it. */
-export function foldEntry(loaded: LoadedStream, aggregates: Aggregates): Entry {
+export function foldEntry(loaded: LoadedStream, aggregates: Aggregates, formats: EventFormats): Entry {
   const aggregate = aggregates[loaded.kind];
   let state = aggregate.initial();
   let occurredAtMs = 0;
@@ -55,11 +56,11 @@ export function foldEntry(loaded: LoadedStream, aggregates: Aggregates): Entry {
   }
   for (const stored of loaded.events) {
     const event = fromBinary(EventSchema, stored.bytes);
-    if (event.payload.case === undefined) {
+    if (event.payload.case === undefined || formatOf(formats, stored.kind) > formats.reads) {
       throw new ForgeError(
         ErrorCode.UNSUPPORTED_VERSION,
         `event ${stored.seq} of stream ${event.stream?.id ?? ""} is a ${stored.kind}, which this control plane does not know: a newer one must serve this stream`,
-        { reason: "UNKNOWN_EVENT", origin: "control-plane", metadata: { kind: stored.kind } },
+        { reason: "UNKNOWN_EVENT", origin: "control-plane", retryable: true, metadata: { kind: stored.kind } },
       );
     }
     state = aggregate.evolve(state, event);

@@ -1,5 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
-import type { Context } from "@forge/domain";
+import type { Context, EventDraft } from "@forge/domain";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import type { OutgoingCommand } from "@forge/protocol/engine";
@@ -8,7 +8,8 @@ import type { ToolSpec } from "@forge/protocol/tool";
 import type { StoredEvent } from "../ports/index.ts";
 import { encodeEvent } from "./encode-event.ts";
 import { type Entry, outstandingMap } from "./entry.ts";
-import { stamp } from "./envelope.ts";
+import { kindOf, stamp } from "./envelope.ts";
+import { type EventFormats, formatOf } from "./event-formats.ts";
 import { deriveId, newId, sha256Hex } from "./identity.ts";
 import type { CommandRequest, CommandResult } from "./request.ts";
 
@@ -20,6 +21,9 @@ export interface PlanPorts {
   /** Resolves once it is known who serves what in a namespace. */
   knowTools(namespace: string): Promise<void>;
   toolsOf(namespace: string, queue: string): readonly ToolSpec[];
+  readonly formats: EventFormats;
+  /** Whether every live control plane reads a format. */
+  mayWrite(format: number): Promise<boolean>;
 }
 
 /** A command that a plan accepted. */
@@ -99,6 +103,11 @@ export async function plan<R extends CommandRequest>(before: Entry, requests: re
       continue;
     }
     if (decision.events.length === 0) throw new Error(`${request.command.$typeName} was accepted without an event`);
+    const format = newestFormat(ports.formats, decision.events);
+    if (format > 1 && !(await ports.mayWrite(format))) {
+      rejected.push({ request, error: formatNotRead(request) });
+      continue;
+    }
     let { state, seq } = entry;
     for (const draft of decision.events) {
       seq++;
@@ -112,6 +121,19 @@ export async function plan<R extends CommandRequest>(before: Entry, requests: re
   }
   const after = entry === before ? before : { ...entry, outstanding: outstandingMap(aggregate, entry.state), listing: aggregate.listing(entry.state) };
   return { accepted, rejected, events, encoded: events.map(encodeEvent), outgoing, after };
+}
+
+function newestFormat(formats: EventFormats, drafts: readonly EventDraft[]): number {
+  if (formats.kinds.size === 0) return 1;
+  return Math.max(...drafts.map(({ payload }) => formatOf(formats, kindOf(payload.case ?? ""))));
+}
+
+function formatNotRead({ kind, streamId }: CommandRequest): ForgeError {
+  return new ForgeError(
+    ErrorCode.UNSUPPORTED_VERSION,
+    `${kind} ${streamId} can't be changed so while an older control plane runs, which could not read it: try again once that one has ended`,
+    { reason: "FORMAT_NOT_READ", origin: "control-plane", relatedIds: [streamId], retryable: true },
+  );
 }
 
 function encodeResult(request: CommandRequest, result: unknown, seq: number): CommandResult {

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { Placement } from "@forge/core";
 import { runDecider, sessionDecider } from "@forge/domain";
 import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
 import {
   CloseSessionRequestSchema,
   CloseSessionResponseSchema,
@@ -10,18 +11,21 @@ import {
   StartTurnRequestSchema,
   StartTurnResponseSchema,
 } from "@forge/protocol/session";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { StoredTask } from "../ports/index.ts";
 import { MemoryStreams } from "../testing/memory-streams.ts";
 import type { Command } from "./aggregate.ts";
+import { EVENT_FORMATS, type EventFormats } from "./event-formats.ts";
 import { deriveId, sha256 } from "./identity.ts";
 import type { CommandRequest } from "./request.ts";
 import { type Appended, StreamEngine } from "./stream-engine.ts";
 
-function setup() {
+function setup(formats: EventFormats = EVENT_FORMATS) {
   const memory = new MemoryStreams();
   const appended: Appended[] = [];
   const bugs: unknown[] = [];
+  const unreadable: string[] = [];
+  const mayWrite = vi.fn<(format: number) => Promise<boolean>>().mockResolvedValue(true);
   const newEngine = () =>
     new StreamEngine({
       store: memory.asStore(),
@@ -34,10 +38,13 @@ function setup() {
       artifactText: async () => undefined,
       knowTools: async () => undefined,
       toolsOf: () => [],
+      formats,
+      mayWrite,
+      onUnreadable: (streamId) => unreadable.push(streamId),
       onAppended: (event) => appended.push(event),
       onBug: (error) => bugs.push(error),
     });
-  return { memory, appended, bugs, engine: newEngine(), newEngine };
+  return { memory, appended, bugs, unreadable, mayWrite, engine: newEngine(), newEngine };
 }
 
 const base = { namespace: "default", principal: "cli", kind: "session" as const, expectedSeq: undefined, correlationId: "", causationId: "", proofs: [] };
@@ -190,5 +197,43 @@ describe("StreamEngine", () => {
     await engine.execute(created);
     await expect(engine.execute(close(deriveId("default", "nothing"), "x1"))).rejects.toThrow("does not exist");
     await expect(engine.execute({ ...close(created.streamId, "x1"), kind: "run" })).rejects.toThrow("does not exist");
+  });
+});
+
+describe("kinds that came after the first format", () => {
+  const newer = { reads: 2, kinds: new Map([["session.closed", 2]]) };
+
+  it("are written once every control plane reads them, and not before", async () => {
+    const { engine, memory, mayWrite } = setup(newer);
+    await engine.execute(createSession("c1"));
+    const id = deriveId("default", "session", "c1");
+    expect(mayWrite).not.toHaveBeenCalled();
+    mayWrite.mockResolvedValueOnce(false);
+    await expect(engine.execute(close(id, "close-1"))).rejects.toMatchObject({
+      code: ErrorCode.UNSUPPORTED_VERSION,
+      reason: "FORMAT_NOT_READ",
+      detail: { retryable: true },
+    });
+    expect(memory.streams.get(id)?.events).toHaveLength(1);
+    await engine.execute(close(id, "close-1"));
+    expect(mayWrite.mock.calls).toEqual([[2], [2]]);
+    expect(memory.streams.get(id)?.events.map(({ kind }) => kind)).toEqual(["session.created", "session.closed"]);
+  });
+
+  it("stop their stream where they are not read, and no other", async () => {
+    const { engine, memory } = setup(newer);
+    for (const commandId of ["c1", "c2"]) await engine.execute(createSession(commandId));
+    const [closed, open] = ["c1", "c2"].map((commandId) => deriveId("default", "session", commandId)) as [string, string];
+    await engine.execute(close(closed, "close-1"));
+    const older = setup({ reads: 1, kinds: newer.kinds });
+    for (const [id, stream] of memory.streams) older.memory.streams.set(id, stream);
+    await expect(older.engine.execute(close(closed, "close-2"))).rejects.toMatchObject({
+      code: ErrorCode.UNSUPPORTED_VERSION,
+      reason: "UNKNOWN_EVENT",
+      detail: { retryable: true },
+    });
+    expect(older.unreadable).toEqual([closed]);
+    expect((await older.engine.read("default", open, "session"))?.seq).toBe(1);
+    expect(older.bugs).toEqual([]);
   });
 });

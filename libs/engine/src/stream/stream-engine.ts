@@ -17,6 +17,8 @@ export interface Appended {
   readonly kind: StreamKindName;
   readonly events: readonly StoredEvent[];
   readonly seq: number;
+  /** What lists show of the stream has changed. */
+  readonly listed: boolean;
   /** Tasks asked to stop. */
   readonly cancelled: readonly string[];
   /** Work that found no free slot. */
@@ -35,6 +37,8 @@ export interface StreamEngineOptions extends AppendPorts {
   readonly placement: Placement<StoredTask>;
   readonly onAppended: (appended: Appended) => void;
   readonly onBug: (error: unknown, where: string) => void;
+  /** A stream holds what this version does not know. */
+  readonly onUnreadable: (streamId: string, error: ForgeError) => void;
   /** Streams kept in memory. */
   readonly cacheMax: number;
 }
@@ -171,17 +175,18 @@ export class StreamEngine {
   }
 
   async #load(namespace: string, streamId: string, kind: StreamKindName): Promise<Entry | undefined> {
-    const { store, aggregates } = this.#options;
+    const { store, aggregates, formats } = this.#options;
     const loaded = await store.load(namespace, streamId, aggregates[kind].reducerVersion);
     if (loaded === undefined) return undefined;
     try {
-      return foldEntry(loaded, aggregates);
+      return foldEntry(loaded, aggregates, formats);
     } catch (error) {
+      if (error instanceof ForgeError && error.reason === "UNKNOWN_EVENT") this.#options.onUnreadable(streamId, error);
       if (loaded.snapshot === undefined || error instanceof ForgeError) throw error;
       // A snapshot is disposable: whatever is wrong with it, the events are the truth.
       this.#options.onBug(error, "snapshot");
       const whole = await store.load(namespace, streamId, 0);
-      return whole === undefined ? undefined : foldEntry(whole, aggregates);
+      return whole === undefined ? undefined : foldEntry(whole, aggregates, formats);
     }
   }
 
@@ -387,6 +392,7 @@ export class StreamEngine {
       kind: request.kind,
       events,
       seq: after.seq,
+      listed: prepared?.append.listing !== undefined,
       cancelled: placed?.cancelled ?? [],
       unplacedRoutes: placed?.unplacedRoutes ?? [],
       laterRoutes: placed?.laterRoutes ?? [],

@@ -161,6 +161,17 @@ describe("subscribe", () => {
     await expect(slow.next()).rejects.toMatchObject({ reason: "SLOW_SUBSCRIBER", detail: { metadata: { [`seq:${RUN}`]: "1" } } });
   });
 
+  it("ends it all the same where it is told meanwhile how far the stream has come", async () => {
+    const { open, append, hub } = setup({ [RUN]: many(1, 1) }, { items: 10 });
+    const slow = open();
+    await take(slow, 2);
+    for (let seq = 2; seq <= 12; seq++) {
+      append(RUN, stored(RUN, seq));
+      hub.moved("default", RUN, seq);
+    }
+    await expect(slow.next()).rejects.toMatchObject({ reason: "SLOW_SUBSCRIBER" });
+  });
+
   it("refuses a stream that does not exist and a cursor beyond the head", async () => {
     const { open } = setup({ [RUN]: many(1, 2) });
     await expect(open({ cursors: [{ kind: "run", streamId: CHILD, afterSeq: 0 }] }).next()).rejects.toThrow("does not exist");

@@ -37,6 +37,8 @@ interface Followed {
   seq: number;
   /** Where the stream is known to have come: beyond seq, something must be read. */
   knownSeq: number;
+  /** Of the newest event that came live: it waits here already, so that nobody needs to read it. */
+  liveSeq: number;
   pruned: number;
   /** The position that the subscriber was last told of, by event or marker. */
   toldSeq: number;
@@ -84,7 +86,10 @@ class Subscription implements Listener {
       return;
     }
     for (const event of events) {
-      if (this.#live.push({ streamId, event }, event.bytes.length)) continue;
+      if (this.#live.push({ streamId, event }, event.bytes.length)) {
+        followed.liveSeq = event.seq;
+        continue;
+      }
       this.#overflowed = true;
       this.#live.nudge();
       return;
@@ -93,7 +98,7 @@ class Subscription implements Listener {
 
   onMoved(streamId: string, seq: number): void {
     const followed = this.#streams.get(streamId) as Followed;
-    if (seq <= followed.knownSeq) return;
+    if (seq <= Math.max(followed.knownSeq, followed.liveSeq)) return;
     followed.knownSeq = seq;
     this.#behind.add(followed);
     this.#live.nudge();
@@ -134,7 +139,7 @@ class Subscription implements Listener {
 
   #add(kind: StreamKindName, streamId: string, afterSeq: number): void {
     if (this.#streams.has(streamId)) return;
-    const followed: Followed = { kind, streamId, seq: afterSeq, knownSeq: 0, pruned: 0, toldSeq: afterSeq };
+    const followed: Followed = { kind, streamId, seq: afterSeq, knownSeq: 0, liveSeq: 0, pruned: 0, toldSeq: afterSeq };
     this.#streams.set(streamId, followed);
     this.#behind.add(followed);
     this.#ports.hub.add(this.#request.namespace, streamId, this);

@@ -6,6 +6,7 @@ import type { StreamEngine } from "../stream/stream-engine.ts";
 import { proofOfRow, taskCommand } from "./internal-command.ts";
 import { isPassing } from "./passing.ts";
 import type { Repair } from "./repair.ts";
+import type { Replicas } from "./replicas.ts";
 
 const LEASE_MS = 30_000;
 const BATCH_MAX = 200;
@@ -16,12 +17,14 @@ export class LostTasks {
   readonly #engine: StreamEngine;
   readonly #repair: Repair;
   readonly #replica: string;
+  readonly #replicas: Replicas;
 
-  constructor(store: Store, engine: StreamEngine, repair: Repair, replica: string) {
+  constructor(store: Store, engine: StreamEngine, repair: Repair, replica: string, replicas: Replicas) {
     this.#store = store;
     this.#engine = engine;
     this.#repair = repair;
     this.#replica = replica;
+    this.#replicas = replicas;
   }
 
   /** Tasks that had started when their lease was lost: nobody can say what happened. */
@@ -31,7 +34,7 @@ export class LostTasks {
 
   /** Tasks that are asked to stop and that no worker holds: they never began, or their worker gave them back. */
   async settleCancelled(streamId?: string): Promise<number> {
-    return this.cancelled(await this.#store.leaseCancelled({ owner: this.#replica, ttlMs: LEASE_MS, limit: BATCH_MAX, streamId }));
+    return this.cancelled(await this.#store.leaseCancelled({ owner: this.#replica, ttlMs: LEASE_MS, limit: BATCH_MAX, streamId, except: this.#replicas.left }));
   }
 
   /** Tasks that are asked to stop and that nobody has begun: whoever holds their leases never got them. */

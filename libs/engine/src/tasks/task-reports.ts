@@ -8,9 +8,7 @@ import type { StreamEngine } from "../stream/stream-engine.ts";
 import { internalId, taskCommand } from "./internal-command.ts";
 import { deltaDraft, OutputOffsets } from "./output-offsets.ts";
 import { parseTaskId, proofOf, type TaskName } from "./task-id.ts";
-
-const EPOCH_MAX = 2 ** 31 - 1;
-const TOKEN_BYTES = 16;
+import { checkLease } from "./task-lease.ts";
 
 /** Refusals that say that a task is no longer the worker's. */
 const HAS_ENDED: ReadonlySet<string> = new Set(["LEASE_LOST", "TASK_NOT_OPEN"]);
@@ -139,12 +137,4 @@ function startId(key: string, epoch: number): string {
 /** A go-ahead that is asked for again is the same only from the session that got it. */
 function startDigest(lease: TaskLease, sessionId: string): Uint8Array {
   return sha256(Buffer.concat([lease.leaseToken, Buffer.from(sessionId)]));
-}
-
-function checkLease(lease: TaskLease | undefined, field: string): TaskLease {
-  if (lease === undefined) throw ForgeError.validation(field, `${field} is missing`);
-  if (lease.epoch < 1 || lease.epoch > EPOCH_MAX) throw ForgeError.validation(`${field}.epoch`, `${field}.epoch must be the one that LeaseTasks gave`);
-  if (lease.leaseToken.length !== TOKEN_BYTES)
-    throw ForgeError.validation(`${field}.lease_token`, `${field}.lease_token must have ${TOKEN_BYTES} bytes, as LeaseTasks gave it`);
-  return lease;
 }

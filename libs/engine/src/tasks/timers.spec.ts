@@ -1,20 +1,17 @@
 import { expect, it, vi } from "vitest";
-import type { Store } from "../ports/index.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
 import type { Repair } from "./repair.ts";
 import { Timers } from "./timers.ts";
 
-/** Timers on a store without any, and the times at which it was asked. */
+/** Timers where there are none, and the times at which they were asked for. */
 function setup(nextDueInMs: number | undefined, onAsked: (timers: Timers) => void = () => undefined) {
   const askedAtMs: number[] = [];
-  const store = {
-    leaseInternal: async () => {
-      askedAtMs.push(Date.now());
-      onAsked(timers);
-      return { tasks: [], nextDueInMs };
-    },
-  } as unknown as Store;
-  const timers = new Timers(store, {} as StreamEngine, {} as Repair, "replica", (error) => {
+  const lease = async () => {
+    askedAtMs.push(Date.now());
+    onAsked(timers);
+    return { tasks: [], nextDueInMs };
+  };
+  const timers = new Timers(lease, {} as StreamEngine, {} as Repair, (error) => {
     throw error;
   });
   const stop = new AbortController();

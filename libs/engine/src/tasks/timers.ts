@@ -1,6 +1,6 @@
 import { pause } from "@forge/core";
 import { ForgeError } from "@forge/protocol";
-import type { Store, StoredTask } from "../ports/index.ts";
+import type { StoredTask } from "../ports/index.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
 import { proofOfRow, taskCommand } from "./internal-command.ts";
 import { isPassing } from "./passing.ts";
@@ -10,15 +10,16 @@ import type { Repair } from "./repair.ts";
 const POLL_MS_MAX = 5_000;
 /** The store is asked no more often, whatever this machine's clock says beside the database's. */
 const POLL_MS_MIN = 20;
-const BATCH_MAX = 100;
-const LEASE_MS = 30_000;
+export const TIMERS_MAX = 100;
+
+/** Leases due timers, at most TIMERS_MAX; nextDueInMs is how long until another becomes due. */
+export type LeaseTimers = () => Promise<{ readonly tasks: readonly StoredTask[]; readonly nextDueInMs: number | undefined }>;
 
 /** Fires the timers of all streams, as commands to them, when the database's clock says so. */
 export class Timers {
-  readonly #store: Store;
+  readonly #lease: LeaseTimers;
   readonly #engine: StreamEngine;
   readonly #repair: Repair;
-  readonly #replica: string;
   readonly #onBug: (error: unknown, where: string) => void;
   #wake = new AbortController();
   /** The earliest timer that was set here since the store was asked last, milliseconds since the epoch. */
@@ -26,11 +27,10 @@ export class Timers {
   /** Until when the loop sleeps; infinite while it asks and fires. */
   #sleepsUntilMs = Number.POSITIVE_INFINITY;
 
-  constructor(store: Store, engine: StreamEngine, repair: Repair, replica: string, onBug: (error: unknown, where: string) => void) {
-    this.#store = store;
+  constructor(lease: LeaseTimers, engine: StreamEngine, repair: Repair, onBug: (error: unknown, where: string) => void) {
+    this.#lease = lease;
     this.#engine = engine;
     this.#repair = repair;
-    this.#replica = replica;
     this.#onBug = onBug;
   }
 
@@ -56,10 +56,10 @@ export class Timers {
 
   /** Fires what is due; returns how long to wait for the next. */
   async #round(): Promise<number> {
-    const { tasks, nextDueInMs } = await this.#store.leaseInternal({ kind: "timer", owner: this.#replica, ttlMs: LEASE_MS, limit: BATCH_MAX });
+    const { tasks, nextDueInMs } = await this.#lease();
     // One stream that is hard to reach does not hold up the others' timers.
     for (const task of tasks) void this.#fire(task);
-    return tasks.length === BATCH_MAX ? 0 : Math.min(nextDueInMs ?? POLL_MS_MAX, POLL_MS_MAX);
+    return tasks.length === TIMERS_MAX ? 0 : Math.min(nextDueInMs ?? POLL_MS_MAX, POLL_MS_MAX);
   }
 
   async #fire(task: StoredTask): Promise<void> {

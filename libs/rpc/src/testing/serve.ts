@@ -7,8 +7,8 @@ export const CLIENT_TOKEN = "forge_client_0123456789";
 export const WORKER_TOKEN = "forge_worker_0123456789";
 
 const PRINCIPALS: ReadonlyMap<string, StoredPrincipal> = new Map([
-  [hashOf(CLIENT_TOKEN), { id: "tester", kind: "client", namespaces: ["default", "other"], queues: [] }],
-  [hashOf(WORKER_TOKEN), { id: "worker:tester", kind: "worker", namespaces: ["default"], queues: ["gpu"] }],
+  [hashOf(CLIENT_TOKEN), { id: "tester", role: "admin", namespaces: ["default", "other"], queues: [] }],
+  [hashOf(WORKER_TOKEN), { id: "worker:tester", role: "worker", namespaces: ["default"], queues: ["gpu"] }],
 ]);
 
 function hashOf(token: string): string {

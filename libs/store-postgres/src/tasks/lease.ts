@@ -2,12 +2,12 @@ import type { StoredTask } from "@forge/engine/ports";
 import { isUuid } from "@forge/protocol";
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
-import { inDueOrder, NEXT_LEASE, TASK_COLUMNS, type TaskRow } from "./task-row.ts";
+import { inDueOrder, NEXT_LEASE, NO_LEASE, TASK_COLUMNS, type TaskRow } from "./task-row.ts";
 
 /** Leases due, unowned work of the routes, oldest due first in each route. Where the limit is short of all, a random route goes first, so that none starves. */
 export async function leaseTasks(
   database: Database,
-  request: { namespace: string; routes: readonly string[]; owner: string; ttlMs: number; limit: number },
+  request: { namespace: string; routes: readonly string[]; owner: string; ttlMs: number; limit: number; except?: readonly string[] },
 ): Promise<readonly StoredTask[]> {
   if (request.routes.length === 0 || request.limit < 1) return [];
   const rows = await database.run<TaskRow>(
@@ -19,6 +19,7 @@ export async function leaseTasks(
       cross join lateral (
         select t.ns, t.stream_id, t.task_key from forge.task t
         where t.ns = ${request.namespace} and t.route = r.route and t.owner is null and t.kind = 'work' and not t.cancel_requested and t.due_at <= now()
+          and t.stream_id <> all(${[...(request.except ?? [])]}::uuid[])
         order by t.due_at limit ${request.limit}::int for update skip locked
       ) t
       limit ${request.limit}::int
@@ -36,7 +37,7 @@ export async function leaseTasks(
  */
 export async function leaseInternal(
   database: Database,
-  request: { kind: "timer" | "command"; owner: string; ttlMs: number; limit: number },
+  request: { kind: "timer" | "command"; owner: string; ttlMs: number; limit: number; except?: readonly string[] },
 ): Promise<{ tasks: readonly StoredTask[]; nextDueInMs: number | undefined }> {
   // One statement, so that what becomes due meanwhile is in one of the two answers.
   const rows = await database.run<Omit<TaskRow, "ns"> & { ns: string | null; next_due_ms: number | null }>(
@@ -44,7 +45,7 @@ export async function leaseInternal(
     sql`
     with due as materialized (
       select t.ns, t.stream_id, t.task_key from forge.task t
-      where t.kind = ${request.kind} and t.kind in ('timer', 'command') and t.owner is null and t.due_at <= now()
+      where t.kind = ${request.kind} and t.kind in ('timer', 'command') and t.owner is null and t.due_at <= now() and t.stream_id <> all(${[...(request.except ?? [])]}::uuid[])
         and (t.kind = 'timer' or not exists (
           select from forge.task e where e.ns = t.ns and e.stream_id = t.stream_id and e.kind = 'command' and e.task_key < t.task_key
         ))
@@ -66,7 +67,7 @@ export async function leaseInternal(
 /** Leases unowned tasks that are asked to stop, so that the owner can settle them. */
 export async function leaseCancelled(
   database: Database,
-  request: { owner: string; ttlMs: number; limit: number; streamId?: string },
+  request: { owner: string; ttlMs: number; limit: number; streamId?: string; except?: readonly string[] },
 ): Promise<readonly StoredTask[]> {
   if (request.streamId !== undefined && !isUuid(request.streamId)) return [];
   const rows = await database.run<TaskRow>(
@@ -75,6 +76,7 @@ export async function leaseCancelled(
     with wanted as materialized (
       select t.ns, t.stream_id, t.task_key from forge.task t
       where t.owner is null and t.cancel_requested and (${request.streamId ?? null}::uuid is null or t.stream_id = ${request.streamId ?? null}::uuid)
+        and t.stream_id <> all(${[...(request.except ?? [])]}::uuid[])
       limit ${request.limit}::int for update skip locked
     )
     update forge.task t set owner = ${request.owner}, ${NEXT_LEASE}, lease_until = now() + ${request.ttlMs}::float8 * interval '1 millisecond'
@@ -82,4 +84,18 @@ export async function leaseCancelled(
     returning ${TASK_COLUMNS}`,
   );
   return inDueOrder(rows);
+}
+
+/** Gives leases back that were just given and that nothing was done with. */
+export async function unlease(database: Database, tasks: readonly StoredTask[]): Promise<void> {
+  if (tasks.length === 0) return;
+  await database.run(
+    undefined,
+    sql`
+    update forge.task t set ${NO_LEASE} from unnest(
+      ${tasks.map((task) => task.namespace)}::text[], ${tasks.map((task) => task.streamId)}::uuid[], ${tasks.map((task) => task.key)}::text[],
+      ${tasks.map((task) => task.epoch)}::int[]
+    ) as given(ns, stream_id, task_key, epoch)
+    where t.ns = given.ns and t.stream_id = given.stream_id and t.task_key = given.task_key and t.epoch = given.epoch and not t.started`,
+  );
 }

@@ -65,8 +65,8 @@ export async function releaseOwners(database: Database, owners: readonly string[
 }
 
 /** Takes leases away whose time has passed, at most limit. */
-export async function expireLeases(database: Database, limit: number): Promise<Released> {
+export async function expireLeases(database: Database, limit: number, except: readonly string[] = []): Promise<Released> {
   const expired = sql`
-    select t.ns, t.stream_id, t.task_key from forge.task t where t.owner is not null and t.lease_until <= now() limit ${limit}::int for update skip locked`;
+    select t.ns, t.stream_id, t.task_key from forge.task t where t.owner is not null and t.lease_until <= now() and t.stream_id <> all(${[...except]}::uuid[]) limit ${limit}::int for update skip locked`;
   return released(await database.run("forge_expire", takeAway(expired)));
 }

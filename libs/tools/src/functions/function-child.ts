@@ -3,10 +3,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { registerHooks } from "node:module";
 import { Socket } from "node:net";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { jsonProblem } from "@forge/worker/json-problem";
 import { type CallRequest, CHANNEL_DESCRIPTOR, type ChildError, type DiscoverRequest, sourceStamp } from "./child-protocol.ts";
 import { describeThrown } from "./describe-thrown.ts";
 import { encodeFrame, frameReader } from "./frames.ts";
-import { jsonProblem } from "./json-problem.ts";
 
 /** What an artifact may hold. */
 const RESULT_BYTES_MAX = 16 * 1024 * 1024;

@@ -3,10 +3,8 @@ import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { ToolOutputDeltaSchema, ToolStartedSchema } from "@forge/protocol/event";
 import { ToolResultSchema } from "@forge/protocol/worker";
-import type { Outcome, TaskContext } from "@forge/worker";
-import { failure, interrupted } from "../outcomes.ts";
+import { failure, interrupted, type Outcome, readArguments, type TaskContext } from "@forge/worker";
 import { argumentValidator } from "./argument-validator.ts";
-import { readArguments } from "./read-arguments.ts";
 import { isStopUnconfirmed } from "./stop-unconfirmed.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 

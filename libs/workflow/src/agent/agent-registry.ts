@@ -23,6 +23,22 @@ export async function loadAgents(project: Project): Promise<AgentSource> {
   return { find: (id, version) => find(files, id, version) };
 }
 
+/** An agent file as lists show it; whether it is valid shows when it is used. */
+export interface AgentEntry {
+  readonly id: string;
+  readonly version: string;
+  /** From the project's root. */
+  readonly file: string;
+}
+
+/** The agents of a project, by id and version. Files that name no agent are passed over. */
+export async function listAgents(project: Project): Promise<AgentEntry[]> {
+  const paths = await yamlFiles(project.agentsDir, { recursive: true });
+  const files = await Promise.all(paths.map((path) => readAgent(path, project)));
+  const named = files.flatMap(({ id, version, file }) => (id === undefined ? [] : [{ id, version: version ?? "", file }]));
+  return named.toSorted((a, b) => (a.id === b.id ? compareVersions(a.version || "v0", b.version || "v0") : a.id < b.id ? -1 : 1));
+}
+
 async function readAgent(path: string, project: Project): Promise<AgentFile> {
   const text = await readTextFile(path, { what: "agent", bytesMax: AGENT_BYTES_MAX, reason: AGENT_REASON });
   const file = relative(project.root, path);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Placement } from "@forge/core";
 import type { Store, StoredTask } from "@forge/engine/ports";
-import { type CommandRequest, StreamEngine, sha256 } from "@forge/engine/stream";
+import { type CommandRequest, EVENT_FORMATS, StreamEngine, sha256 } from "@forge/engine/stream";
 import { type StartTurnRequest, StartTurnRequestSchema, StartTurnResponseSchema } from "@forge/protocol/session";
 import { measure, Turnstile } from "../load.ts";
 import { benchAggregate, FILLER } from "./bench-aggregate.ts";
@@ -49,6 +49,11 @@ export function engineCommands(store: Store): AppendWorkload {
     artifactText: async () => undefined,
     knowTools: async () => undefined,
     toolsOf: () => [],
+    formats: EVENT_FORMATS,
+    mayWrite: async () => true,
+    onUnreadable: (_, error) => {
+      throw error;
+    },
     onAppended: ({ namespace, streamId, seq, unplacedRoutes }) => store.wake([{ namespace, streamId, seq, routes: unplacedRoutes }]),
     onBug: (error, where) => {
       throw new Error(`a bug in the engine: ${where}`, { cause: error });

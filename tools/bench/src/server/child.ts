@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { ENVIRONMENT_VARIABLE, type ExecutorConfig, type Question, type ServerConfig, type WritesAnswer } from "./messages.ts";
+import { type EchoConfig, ENVIRONMENT_VARIABLE, type ExecutorConfig, type Question, type ServerConfig, type WritesAnswer } from "./messages.ts";
 
 const ANSWER_MS_MAX = 60_000;
 
@@ -19,7 +19,7 @@ export class Child<Ready> {
   }
 
   /** Resolves once the process has said that it is ready. */
-  static async start<Ready>(entry: URL, config: ServerConfig | ExecutorConfig): Promise<Child<Ready>> {
+  static async start<Ready>(entry: URL, config: ServerConfig | ExecutorConfig | EchoConfig): Promise<Child<Ready>> {
     const name = path.basename(entry.pathname);
     const child = fork(fileURLToPath(entry), {
       env: { ...process.env, [ENVIRONMENT_VARIABLE]: JSON.stringify(config) },

@@ -11,6 +11,8 @@ const FUNCTIONS = "export function nothing() {\n  return { done: true };\n}\n";
 /** A control plane with its executor, in processes of their own, and a client of it in this one. */
 export interface Fleet {
   readonly client: ForgeClient;
+  readonly url: string;
+  readonly clientToken: string;
   readonly bareUrl: string;
   writes(): Promise<WritesAnswer>;
   close(): Promise<void>;
@@ -35,7 +37,7 @@ export async function startFleet(connection: PostgresConnection, executor: "insi
     }
     const client = createConnectClient({ url, token: clientToken });
     cleanup.defer(() => client.close());
-    return { client, bareUrl, writes: () => server.writes(), close: () => cleanup.disposeAsync() };
+    return { client, url, clientToken, bareUrl, writes: () => server.writes(), close: () => cleanup.disposeAsync() };
   } catch (error) {
     await cleanup.disposeAsync();
     throw error;

@@ -25,6 +25,25 @@ export interface ExecutorConfig {
   readonly project: string;
 }
 
+/** What the echo service is told at its start. */
+export interface EchoConfig {
+  /** A file of RecordedAnswers as JSON. */
+  readonly answers: string;
+}
+
+/** Encoded answers, base64. */
+export interface RecordedAnswers {
+  readonly snapshot: string;
+  readonly events: readonly string[];
+}
+
+/** What it answers once it serves. */
+export interface EchoReady {
+  readonly type: "ready";
+  readonly http1Url: string;
+  readonly http2Url: string;
+}
+
 export type Question = { readonly type: "writes" } | { readonly type: "stop" };
 
 /** The answer to `writes`. */

@@ -29,14 +29,14 @@ cleanup.defer(() => server.close());
 const bare = await startBareServer();
 cleanup.defer(() => bare.close());
 if (project !== undefined) {
-  const port = createLocalClient(apis, { namespace: NAMESPACE, principal: "worker:bench" });
+  const port = createLocalClient(apis, { namespace: NAMESPACE, principal: "worker:bench", role: "worker" });
   cleanup.defer(() => port.close());
   const functionsDirectory = path.join(project, "functions");
   const executor = await startExecutor({ port, name: "bench", queues: ["default"], workspace: project, functionsDirectory, environment: {}, logger });
   cleanup.defer(() => executor.stop());
 }
 const [clientToken, workerToken] = [newToken(), newToken()];
-await grant(store, clientToken, { id: "bench", kind: "client", namespaces: [NAMESPACE], queues: [] });
-await grant(store, workerToken, { id: "worker:bench", kind: "worker", namespaces: [NAMESPACE], queues: ["default"] });
+await grant(store, clientToken, { id: "bench", role: "admin", namespaces: [NAMESPACE], queues: [] });
+await grant(store, workerToken, { id: "worker:bench", role: "worker", namespaces: [NAMESPACE], queues: ["default"] });
 const ready: ServerReady = { type: "ready", url: server.url, clientToken, workerToken, bareUrl: bare.url };
 serve(ready, { stop: () => cleanup.disposeAsync(), writes: () => counting.writes() });

@@ -14,7 +14,10 @@ export function toConnectError(error: unknown): ConnectError {
     // Details that can't be read are left out: code and message tell enough.
   }
   const code = error.code in Code ? (error.code as number as Code) : Code.Unknown;
-  return new ConnectError(error.details, code, trailer, undefined, error);
+  const status = new ConnectError(error.details, code, trailer, undefined, error);
+  // Only a server says that an argument is invalid; this library finds other words for answers that it can't read.
+  status.isWireError = code === Code.InvalidArgument;
+  return status;
 }
 
 function isServiceError(error: unknown): error is ServiceError {

@@ -76,6 +76,25 @@ export function describeListings(suite: Suite): void {
       expect(row?.updatedAtMs).toBeGreaterThanOrEqual(created?.updatedAtMs ?? Infinity);
     });
 
+    it("reads the rows of given streams, of any kind, passing over those that are not there", async () => {
+      const { store } = suite;
+      const namespace = newNamespace();
+      const [run, session, elsewhere] = [newStreamId(), newStreamId(), newStreamId()];
+      await mustAppend(
+        store,
+        anAppend({ namespace, streamId: run, expectedSeq: 0, listing: aListing({ title: "a run", labels: { a: "1" } }) }),
+        anAppend({ namespace, streamId: session, kind: "session", expectedSeq: 0, listing: aListing({ status: "SESSION_STATUS_ACTIVE" }) }),
+        anAppend({ namespace: newNamespace(), streamId: elsewhere, expectedSeq: 0, listing: aListing() }),
+      );
+      const rows = await store.listed(namespace, [session, elsewhere, run, newStreamId(), "no-uuid"]);
+      const [listedRun] = await store.list(namespace, { kind: "run", labels: {}, limit: 1 });
+      expect(rows.toSorted((a, b) => (a.kind < b.kind ? -1 : 1))).toEqual([
+        { ...listedRun, kind: "run" },
+        expect.objectContaining({ kind: "session", streamId: session, status: "SESSION_STATUS_ACTIVE" }),
+      ]);
+      expect(await store.listed(namespace, [])).toEqual([]);
+    });
+
     it("pages through streams with approvals that wait", async () => {
       const { store } = suite;
       const namespace = newNamespace();
@@ -126,21 +145,6 @@ export function describeListings(suite: Suite): void {
         if (after === undefined) break;
       }
       expect(open).toEqual(ids.slice(0, 3).toSorted());
-    });
-  });
-
-  describe("principals", () => {
-    it("finds a principal by its token's hash only, and by its latest", async () => {
-      const { store, pool } = suite;
-      const [first, second] = [randomBytes(32), randomBytes(32)];
-      const principal = { id: `worker-${newStreamId()}`, kind: "worker", namespaces: ["default", "team"], queues: ["gpu"] } as const;
-      await store.savePrincipal(principal, first);
-      expect(await store.findPrincipal(first)).toEqual(principal);
-      await store.savePrincipal({ ...principal, queues: [] }, second);
-      expect(await store.findPrincipal(first)).toBeUndefined();
-      expect(await store.findPrincipal(second)).toEqual({ ...principal, queues: [] });
-      const { rows } = await pool.query<{ token_hash: Buffer }>("select * from forge.principal where id = $1", [principal.id]);
-      expect(rows[0]?.token_hash.equals(second)).toBe(true);
     });
   });
 }

@@ -51,6 +51,23 @@ export function describeTasks(suite: Suite): void {
       expect(keysOf(await store.leaseTasks({ ...request, routes: ["default tool:shell"], limit: 10 }))).toEqual(["other route"]);
     });
 
+    it("leaves the tasks of some streams to others, and takes back what was given in vain", async () => {
+      const { store, other } = suite;
+      const namespace = newNamespace();
+      const [mine, theirs] = [await streamWith(namespace, aTask({ key: "mine" })), await streamWith(namespace, aTask({ key: "theirs" }))];
+      const request = { namespace, routes: ["default tool:echo"], owner: "w", ttlMs: 60_000, limit: 10 };
+      const leased = await store.leaseTasks({ ...request, except: [theirs] });
+      expect(keysOf(leased)).toEqual(["mine"]);
+      await store.unlease(leased);
+      await store.unlease(leased);
+      expect(keysOf(await other.leaseTasks({ ...request, except: [mine] }))).toEqual(["theirs"]);
+      const [again] = await other.leaseTasks(request);
+      expect(again).toMatchObject({ key: "mine", epoch: 2 });
+      // What was given back once is another's now.
+      await store.unlease(leased);
+      expect(await store.tasksOf(namespace, mine)).toMatchObject([{ epoch: 2, owner: "w" }]);
+    });
+
     it("gives each task to one of many who ask at once", async () => {
       const { store, other } = suite;
       const namespace = newNamespace();

@@ -61,6 +61,29 @@ export function describeWorkers(suite: Suite): void {
     });
   });
 
+  describe("a lease", () => {
+    it("is its holder's while epoch, token and worker are the same, whatever the time, and tells whether its stream refers to an artifact", async () => {
+      const { store, pool } = suite;
+      const [namespace, streamId] = [newNamespace(), newStreamId()];
+      const worker = aWorker({ namespace, principal: "worker:a" });
+      await store.saveWorker(worker, TTL_MS);
+      const sha256 = randomBytes(32).toString("hex");
+      await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 0, addTasks: [aTask({ key: "step/a" })], artifacts: [sha256] }));
+      const [task] = await store.leaseTasks({ namespace, routes: ["default tool:echo"], owner: worker.sessionId, ttlMs: TTL_MS, limit: 1 });
+      const lease = { namespace, streamId, key: "step/a", epoch: 1, token: task?.token as Uint8Array, principal: "worker:a" };
+      expect(await store.leasedTask(lease)).toEqual({ bytes: Buffer.from("task step/a"), refersTo: false });
+      expect((await store.leasedTask(lease, sha256))?.refersTo).toBe(true);
+      expect((await store.leasedTask(lease, "0".repeat(64)))?.refersTo).toBe(false);
+      const wrong = { epoch: 2, token: randomBytes(16), principal: "worker:b", key: "step/b", namespace: newNamespace(), streamId: newStreamId() };
+      for (const [name, value] of Object.entries(wrong)) expect([name, await store.leasedTask({ ...lease, [name]: value })]).toEqual([name, undefined]);
+      expect(await store.leasedTask({ ...lease, streamId: "no-uuid" })).toBeUndefined();
+      await pool.query("update forge.task set lease_until = now() - interval '1 hour' where ns = $1", [namespace]);
+      expect(await store.leasedTask(lease)).toBeDefined();
+      await store.releaseOwners([worker.sessionId]);
+      expect(await store.leasedTask(lease)).toBeUndefined();
+    });
+  });
+
   describe("heartbeat", () => {
     it("keeps worker and named leases alive, tells cancellations and losses, gives back what is not named, and reports what had started", async () => {
       const { store, pool } = suite;

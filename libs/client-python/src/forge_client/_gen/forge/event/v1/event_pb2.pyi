@@ -1,0 +1,148 @@
+import datetime
+
+from forge_client._gen.forge.common.v1 import common_pb2 as _common_pb2
+from forge_client._gen.forge.event.v1 import run_events_pb2 as _run_events_pb2
+from forge_client._gen.forge.event.v1 import session_events_pb2 as _session_events_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Event(_message.Message):
+    __slots__ = ("protocol", "version", "event_id", "stream", "seq", "occurred_at", "kind", "turn_id", "tool_call_id", "run_id", "step_id", "model_call_id", "command_id", "correlation_id", "causation_id", "redaction", "principal", "session_created", "session_closed", "session_policy_updated", "session_compacted", "session_forked", "message_added", "turn_started", "turn_output_delta", "turn_completed", "turn_failed", "turn_cancel_requested", "turn_cancelled", "turn_abandoned", "turn_input_requested", "turn_input_provided", "turn_steered", "turn_paused", "turn_continued", "turn_checkpointed", "model_requested", "model_started", "model_attempt_failed", "model_completed", "model_failed", "model_cancelled", "model_usage_recorded", "tool_requested", "tool_approval_required", "tool_denied", "tool_started", "tool_output_delta", "tool_completed", "tool_failed", "tool_cancelled", "tool_settled_unknown", "tool_reported_late", "approval_resolved", "approval_expired", "run_created", "run_started", "run_completed", "run_failed", "run_cancel_requested", "run_cancelled", "step_started", "step_attempt_failed", "step_completed", "step_failed", "step_attempt_started")
+    PROTOCOL_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    EVENT_ID_FIELD_NUMBER: _ClassVar[int]
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    OCCURRED_AT_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    TURN_ID_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    STEP_ID_FIELD_NUMBER: _ClassVar[int]
+    MODEL_CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    COMMAND_ID_FIELD_NUMBER: _ClassVar[int]
+    CORRELATION_ID_FIELD_NUMBER: _ClassVar[int]
+    CAUSATION_ID_FIELD_NUMBER: _ClassVar[int]
+    REDACTION_FIELD_NUMBER: _ClassVar[int]
+    PRINCIPAL_FIELD_NUMBER: _ClassVar[int]
+    SESSION_CREATED_FIELD_NUMBER: _ClassVar[int]
+    SESSION_CLOSED_FIELD_NUMBER: _ClassVar[int]
+    SESSION_POLICY_UPDATED_FIELD_NUMBER: _ClassVar[int]
+    SESSION_COMPACTED_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FORKED_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_ADDED_FIELD_NUMBER: _ClassVar[int]
+    TURN_STARTED_FIELD_NUMBER: _ClassVar[int]
+    TURN_OUTPUT_DELTA_FIELD_NUMBER: _ClassVar[int]
+    TURN_COMPLETED_FIELD_NUMBER: _ClassVar[int]
+    TURN_FAILED_FIELD_NUMBER: _ClassVar[int]
+    TURN_CANCEL_REQUESTED_FIELD_NUMBER: _ClassVar[int]
+    TURN_CANCELLED_FIELD_NUMBER: _ClassVar[int]
+    TURN_ABANDONED_FIELD_NUMBER: _ClassVar[int]
+    TURN_INPUT_REQUESTED_FIELD_NUMBER: _ClassVar[int]
+    TURN_INPUT_PROVIDED_FIELD_NUMBER: _ClassVar[int]
+    TURN_STEERED_FIELD_NUMBER: _ClassVar[int]
+    TURN_PAUSED_FIELD_NUMBER: _ClassVar[int]
+    TURN_CONTINUED_FIELD_NUMBER: _ClassVar[int]
+    TURN_CHECKPOINTED_FIELD_NUMBER: _ClassVar[int]
+    MODEL_REQUESTED_FIELD_NUMBER: _ClassVar[int]
+    MODEL_STARTED_FIELD_NUMBER: _ClassVar[int]
+    MODEL_ATTEMPT_FAILED_FIELD_NUMBER: _ClassVar[int]
+    MODEL_COMPLETED_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FAILED_FIELD_NUMBER: _ClassVar[int]
+    MODEL_CANCELLED_FIELD_NUMBER: _ClassVar[int]
+    MODEL_USAGE_RECORDED_FIELD_NUMBER: _ClassVar[int]
+    TOOL_REQUESTED_FIELD_NUMBER: _ClassVar[int]
+    TOOL_APPROVAL_REQUIRED_FIELD_NUMBER: _ClassVar[int]
+    TOOL_DENIED_FIELD_NUMBER: _ClassVar[int]
+    TOOL_STARTED_FIELD_NUMBER: _ClassVar[int]
+    TOOL_OUTPUT_DELTA_FIELD_NUMBER: _ClassVar[int]
+    TOOL_COMPLETED_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FAILED_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CANCELLED_FIELD_NUMBER: _ClassVar[int]
+    TOOL_SETTLED_UNKNOWN_FIELD_NUMBER: _ClassVar[int]
+    TOOL_REPORTED_LATE_FIELD_NUMBER: _ClassVar[int]
+    APPROVAL_RESOLVED_FIELD_NUMBER: _ClassVar[int]
+    APPROVAL_EXPIRED_FIELD_NUMBER: _ClassVar[int]
+    RUN_CREATED_FIELD_NUMBER: _ClassVar[int]
+    RUN_STARTED_FIELD_NUMBER: _ClassVar[int]
+    RUN_COMPLETED_FIELD_NUMBER: _ClassVar[int]
+    RUN_FAILED_FIELD_NUMBER: _ClassVar[int]
+    RUN_CANCEL_REQUESTED_FIELD_NUMBER: _ClassVar[int]
+    RUN_CANCELLED_FIELD_NUMBER: _ClassVar[int]
+    STEP_STARTED_FIELD_NUMBER: _ClassVar[int]
+    STEP_ATTEMPT_FAILED_FIELD_NUMBER: _ClassVar[int]
+    STEP_COMPLETED_FIELD_NUMBER: _ClassVar[int]
+    STEP_FAILED_FIELD_NUMBER: _ClassVar[int]
+    STEP_ATTEMPT_STARTED_FIELD_NUMBER: _ClassVar[int]
+    protocol: str
+    version: _common_pb2.ProtocolVersion
+    event_id: str
+    stream: _common_pb2.StreamRef
+    seq: int
+    occurred_at: _timestamp_pb2.Timestamp
+    kind: str
+    turn_id: str
+    tool_call_id: str
+    run_id: str
+    step_id: str
+    model_call_id: str
+    command_id: str
+    correlation_id: str
+    causation_id: str
+    redaction: _common_pb2.Redaction
+    principal: _common_pb2.Principal
+    session_created: _session_events_pb2.SessionCreated
+    session_closed: _session_events_pb2.SessionClosed
+    session_policy_updated: _session_events_pb2.SessionPolicyUpdated
+    session_compacted: _session_events_pb2.SessionCompacted
+    session_forked: _session_events_pb2.SessionForked
+    message_added: _session_events_pb2.MessageAdded
+    turn_started: _session_events_pb2.TurnStarted
+    turn_output_delta: _session_events_pb2.TurnOutputDelta
+    turn_completed: _session_events_pb2.TurnCompleted
+    turn_failed: _session_events_pb2.TurnFailed
+    turn_cancel_requested: _session_events_pb2.TurnCancelRequested
+    turn_cancelled: _session_events_pb2.TurnCancelled
+    turn_abandoned: _session_events_pb2.TurnAbandoned
+    turn_input_requested: _session_events_pb2.TurnInputRequested
+    turn_input_provided: _session_events_pb2.TurnInputProvided
+    turn_steered: _session_events_pb2.TurnSteered
+    turn_paused: _session_events_pb2.TurnPaused
+    turn_continued: _session_events_pb2.TurnContinued
+    turn_checkpointed: _session_events_pb2.TurnCheckpointed
+    model_requested: _session_events_pb2.ModelRequested
+    model_started: _session_events_pb2.ModelStarted
+    model_attempt_failed: _session_events_pb2.ModelAttemptFailed
+    model_completed: _session_events_pb2.ModelCompleted
+    model_failed: _session_events_pb2.ModelFailed
+    model_cancelled: _session_events_pb2.ModelCancelled
+    model_usage_recorded: _session_events_pb2.ModelUsageRecorded
+    tool_requested: _session_events_pb2.ToolRequested
+    tool_approval_required: _session_events_pb2.ToolApprovalRequired
+    tool_denied: _session_events_pb2.ToolDenied
+    tool_started: _session_events_pb2.ToolStarted
+    tool_output_delta: _session_events_pb2.ToolOutputDelta
+    tool_completed: _session_events_pb2.ToolCompleted
+    tool_failed: _session_events_pb2.ToolFailed
+    tool_cancelled: _session_events_pb2.ToolCancelled
+    tool_settled_unknown: _session_events_pb2.ToolSettledUnknown
+    tool_reported_late: _session_events_pb2.ToolReportedLate
+    approval_resolved: _session_events_pb2.ApprovalResolved
+    approval_expired: _session_events_pb2.ApprovalExpired
+    run_created: _run_events_pb2.RunCreated
+    run_started: _run_events_pb2.RunStarted
+    run_completed: _run_events_pb2.RunCompleted
+    run_failed: _run_events_pb2.RunFailed
+    run_cancel_requested: _run_events_pb2.RunCancelRequested
+    run_cancelled: _run_events_pb2.RunCancelled
+    step_started: _run_events_pb2.StepStarted
+    step_attempt_failed: _run_events_pb2.StepAttemptFailed
+    step_completed: _run_events_pb2.StepCompleted
+    step_failed: _run_events_pb2.StepFailed
+    step_attempt_started: _run_events_pb2.StepAttemptStarted
+    def __init__(self, protocol: _Optional[str] = ..., version: _Optional[_Union[_common_pb2.ProtocolVersion, _Mapping]] = ..., event_id: _Optional[str] = ..., stream: _Optional[_Union[_common_pb2.StreamRef, _Mapping]] = ..., seq: _Optional[int] = ..., occurred_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[str] = ..., turn_id: _Optional[str] = ..., tool_call_id: _Optional[str] = ..., run_id: _Optional[str] = ..., step_id: _Optional[str] = ..., model_call_id: _Optional[str] = ..., command_id: _Optional[str] = ..., correlation_id: _Optional[str] = ..., causation_id: _Optional[str] = ..., redaction: _Optional[_Union[_common_pb2.Redaction, _Mapping]] = ..., principal: _Optional[_Union[_common_pb2.Principal, _Mapping]] = ..., session_created: _Optional[_Union[_session_events_pb2.SessionCreated, _Mapping]] = ..., session_closed: _Optional[_Union[_session_events_pb2.SessionClosed, _Mapping]] = ..., session_policy_updated: _Optional[_Union[_session_events_pb2.SessionPolicyUpdated, _Mapping]] = ..., session_compacted: _Optional[_Union[_session_events_pb2.SessionCompacted, _Mapping]] = ..., session_forked: _Optional[_Union[_session_events_pb2.SessionForked, _Mapping]] = ..., message_added: _Optional[_Union[_session_events_pb2.MessageAdded, _Mapping]] = ..., turn_started: _Optional[_Union[_session_events_pb2.TurnStarted, _Mapping]] = ..., turn_output_delta: _Optional[_Union[_session_events_pb2.TurnOutputDelta, _Mapping]] = ..., turn_completed: _Optional[_Union[_session_events_pb2.TurnCompleted, _Mapping]] = ..., turn_failed: _Optional[_Union[_session_events_pb2.TurnFailed, _Mapping]] = ..., turn_cancel_requested: _Optional[_Union[_session_events_pb2.TurnCancelRequested, _Mapping]] = ..., turn_cancelled: _Optional[_Union[_session_events_pb2.TurnCancelled, _Mapping]] = ..., turn_abandoned: _Optional[_Union[_session_events_pb2.TurnAbandoned, _Mapping]] = ..., turn_input_requested: _Optional[_Union[_session_events_pb2.TurnInputRequested, _Mapping]] = ..., turn_input_provided: _Optional[_Union[_session_events_pb2.TurnInputProvided, _Mapping]] = ..., turn_steered: _Optional[_Union[_session_events_pb2.TurnSteered, _Mapping]] = ..., turn_paused: _Optional[_Union[_session_events_pb2.TurnPaused, _Mapping]] = ..., turn_continued: _Optional[_Union[_session_events_pb2.TurnContinued, _Mapping]] = ..., turn_checkpointed: _Optional[_Union[_session_events_pb2.TurnCheckpointed, _Mapping]] = ..., model_requested: _Optional[_Union[_session_events_pb2.ModelRequested, _Mapping]] = ..., model_started: _Optional[_Union[_session_events_pb2.ModelStarted, _Mapping]] = ..., model_attempt_failed: _Optional[_Union[_session_events_pb2.ModelAttemptFailed, _Mapping]] = ..., model_completed: _Optional[_Union[_session_events_pb2.ModelCompleted, _Mapping]] = ..., model_failed: _Optional[_Union[_session_events_pb2.ModelFailed, _Mapping]] = ..., model_cancelled: _Optional[_Union[_session_events_pb2.ModelCancelled, _Mapping]] = ..., model_usage_recorded: _Optional[_Union[_session_events_pb2.ModelUsageRecorded, _Mapping]] = ..., tool_requested: _Optional[_Union[_session_events_pb2.ToolRequested, _Mapping]] = ..., tool_approval_required: _Optional[_Union[_session_events_pb2.ToolApprovalRequired, _Mapping]] = ..., tool_denied: _Optional[_Union[_session_events_pb2.ToolDenied, _Mapping]] = ..., tool_started: _Optional[_Union[_session_events_pb2.ToolStarted, _Mapping]] = ..., tool_output_delta: _Optional[_Union[_session_events_pb2.ToolOutputDelta, _Mapping]] = ..., tool_completed: _Optional[_Union[_session_events_pb2.ToolCompleted, _Mapping]] = ..., tool_failed: _Optional[_Union[_session_events_pb2.ToolFailed, _Mapping]] = ..., tool_cancelled: _Optional[_Union[_session_events_pb2.ToolCancelled, _Mapping]] = ..., tool_settled_unknown: _Optional[_Union[_session_events_pb2.ToolSettledUnknown, _Mapping]] = ..., tool_reported_late: _Optional[_Union[_session_events_pb2.ToolReportedLate, _Mapping]] = ..., approval_resolved: _Optional[_Union[_session_events_pb2.ApprovalResolved, _Mapping]] = ..., approval_expired: _Optional[_Union[_session_events_pb2.ApprovalExpired, _Mapping]] = ..., run_created: _Optional[_Union[_run_events_pb2.RunCreated, _Mapping]] = ..., run_started: _Optional[_Union[_run_events_pb2.RunStarted, _Mapping]] = ..., run_completed: _Optional[_Union[_run_events_pb2.RunCompleted, _Mapping]] = ..., run_failed: _Optional[_Union[_run_events_pb2.RunFailed, _Mapping]] = ..., run_cancel_requested: _Optional[_Union[_run_events_pb2.RunCancelRequested, _Mapping]] = ..., run_cancelled: _Optional[_Union[_run_events_pb2.RunCancelled, _Mapping]] = ..., step_started: _Optional[_Union[_run_events_pb2.StepStarted, _Mapping]] = ..., step_attempt_failed: _Optional[_Union[_run_events_pb2.StepAttemptFailed, _Mapping]] = ..., step_completed: _Optional[_Union[_run_events_pb2.StepCompleted, _Mapping]] = ..., step_failed: _Optional[_Union[_run_events_pb2.StepFailed, _Mapping]] = ..., step_attempt_started: _Optional[_Union[_run_events_pb2.StepAttemptStarted, _Mapping]] = ...) -> None: ...

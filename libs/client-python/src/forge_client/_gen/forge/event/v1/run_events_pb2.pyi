@@ -1,0 +1,137 @@
+import datetime
+
+from forge_client._gen.forge.common.v1 import common_pb2 as _common_pb2
+from forge_client._gen.forge.tool.v1 import tool_pb2 as _tool_pb2
+from forge_client._gen.forge.workflow.v1 import definition_pb2 as _definition_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class RunCreated(_message.Message):
+    __slots__ = ("definition", "workflow_hash", "inputs", "input_hash", "labels", "queue", "model_override", "policy")
+    class LabelsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    DEFINITION_FIELD_NUMBER: _ClassVar[int]
+    WORKFLOW_HASH_FIELD_NUMBER: _ClassVar[int]
+    INPUTS_FIELD_NUMBER: _ClassVar[int]
+    INPUT_HASH_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_FIELD_NUMBER: _ClassVar[int]
+    MODEL_OVERRIDE_FIELD_NUMBER: _ClassVar[int]
+    POLICY_FIELD_NUMBER: _ClassVar[int]
+    definition: _definition_pb2.WorkflowDefinition
+    workflow_hash: str
+    inputs: _common_pb2.Value
+    input_hash: str
+    labels: _containers.ScalarMap[str, str]
+    queue: str
+    model_override: str
+    policy: _tool_pb2.ToolPolicy
+    def __init__(self, definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., workflow_hash: _Optional[str] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., input_hash: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., model_override: _Optional[str] = ..., policy: _Optional[_Union[_tool_pb2.ToolPolicy, _Mapping]] = ...) -> None: ...
+
+class RunStarted(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class RunCompleted(_message.Message):
+    __slots__ = ("output", "with_errors")
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    WITH_ERRORS_FIELD_NUMBER: _ClassVar[int]
+    output: _common_pb2.Value
+    with_errors: bool
+    def __init__(self, output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., with_errors: bool = ...) -> None: ...
+
+class RunFailed(_message.Message):
+    __slots__ = ("error",)
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    error: _common_pb2.ForgeError
+    def __init__(self, error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ...) -> None: ...
+
+class RunCancelRequested(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class RunCancelled(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class StepStarted(_message.Message):
+    __slots__ = ("step_type", "execution_index", "attempt", "input", "session_id", "tool_call_id", "prompt")
+    class InputEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: _common_pb2.Value
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[_common_pb2.Value, _Mapping]] = ...) -> None: ...
+    STEP_TYPE_FIELD_NUMBER: _ClassVar[int]
+    EXECUTION_INDEX_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    INPUT_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_FIELD_NUMBER: _ClassVar[int]
+    step_type: _definition_pb2.StepType
+    execution_index: int
+    attempt: int
+    input: _containers.MessageMap[str, _common_pb2.Value]
+    session_id: str
+    tool_call_id: str
+    prompt: str
+    def __init__(self, step_type: _Optional[_Union[_definition_pb2.StepType, str]] = ..., execution_index: _Optional[int] = ..., attempt: _Optional[int] = ..., input: _Optional[_Mapping[str, _common_pb2.Value]] = ..., session_id: _Optional[str] = ..., tool_call_id: _Optional[str] = ..., prompt: _Optional[str] = ...) -> None: ...
+
+class StepAttemptStarted(_message.Message):
+    __slots__ = ("attempt", "worker", "epoch")
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    WORKER_FIELD_NUMBER: _ClassVar[int]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    attempt: int
+    worker: str
+    epoch: int
+    def __init__(self, attempt: _Optional[int] = ..., worker: _Optional[str] = ..., epoch: _Optional[int] = ...) -> None: ...
+
+class StepAttemptFailed(_message.Message):
+    __slots__ = ("error", "attempt", "next_attempt_at", "usage")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    NEXT_ATTEMPT_AT_FIELD_NUMBER: _ClassVar[int]
+    USAGE_FIELD_NUMBER: _ClassVar[int]
+    error: _common_pb2.ForgeError
+    attempt: int
+    next_attempt_at: _timestamp_pb2.Timestamp
+    usage: _common_pb2.Usage
+    def __init__(self, error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., attempt: _Optional[int] = ..., next_attempt_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ...) -> None: ...
+
+class StepCompleted(_message.Message):
+    __slots__ = ("output", "handler_duration_ms", "tool_duration_ms", "usage", "next_step_id", "next_source")
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    HANDLER_DURATION_MS_FIELD_NUMBER: _ClassVar[int]
+    TOOL_DURATION_MS_FIELD_NUMBER: _ClassVar[int]
+    USAGE_FIELD_NUMBER: _ClassVar[int]
+    NEXT_STEP_ID_FIELD_NUMBER: _ClassVar[int]
+    NEXT_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    output: _common_pb2.Value
+    handler_duration_ms: int
+    tool_duration_ms: int
+    usage: _common_pb2.Usage
+    next_step_id: str
+    next_source: str
+    def __init__(self, output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., handler_duration_ms: _Optional[int] = ..., tool_duration_ms: _Optional[int] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., next_step_id: _Optional[str] = ..., next_source: _Optional[str] = ...) -> None: ...
+
+class StepFailed(_message.Message):
+    __slots__ = ("error", "usage")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    USAGE_FIELD_NUMBER: _ClassVar[int]
+    error: _common_pb2.ForgeError
+    usage: _common_pb2.Usage
+    def __init__(self, error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ...) -> None: ...

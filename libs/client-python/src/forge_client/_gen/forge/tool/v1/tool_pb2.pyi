@@ -1,0 +1,113 @@
+import datetime
+
+from forge_client._gen.forge.common.v1 import common_pb2 as _common_pb2
+from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class RiskLevel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RISK_LEVEL_UNSPECIFIED: _ClassVar[RiskLevel]
+    RISK_LEVEL_READ: _ClassVar[RiskLevel]
+    RISK_LEVEL_CHANGE: _ClassVar[RiskLevel]
+    RISK_LEVEL_EXECUTE: _ClassVar[RiskLevel]
+
+class Decision(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DECISION_UNSPECIFIED: _ClassVar[Decision]
+    DECISION_ALLOW: _ClassVar[Decision]
+    DECISION_ASK: _ClassVar[Decision]
+    DECISION_DENY: _ClassVar[Decision]
+RISK_LEVEL_UNSPECIFIED: RiskLevel
+RISK_LEVEL_READ: RiskLevel
+RISK_LEVEL_CHANGE: RiskLevel
+RISK_LEVEL_EXECUTE: RiskLevel
+DECISION_UNSPECIFIED: Decision
+DECISION_ALLOW: Decision
+DECISION_ASK: Decision
+DECISION_DENY: Decision
+
+class ToolSpec(_message.Message):
+    __slots__ = ("name", "description", "input_schema_json", "idempotent", "risk", "timeout")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    INPUT_SCHEMA_JSON_FIELD_NUMBER: _ClassVar[int]
+    IDEMPOTENT_FIELD_NUMBER: _ClassVar[int]
+    RISK_FIELD_NUMBER: _ClassVar[int]
+    TIMEOUT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    description: str
+    input_schema_json: str
+    idempotent: bool
+    risk: RiskLevel
+    timeout: _duration_pb2.Duration
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., input_schema_json: _Optional[str] = ..., idempotent: bool = ..., risk: _Optional[_Union[RiskLevel, str]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class ToolRule(_message.Message):
+    __slots__ = ("tool", "decision")
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    DECISION_FIELD_NUMBER: _ClassVar[int]
+    tool: str
+    decision: Decision
+    def __init__(self, tool: _Optional[str] = ..., decision: _Optional[_Union[Decision, str]] = ...) -> None: ...
+
+class ToolPolicy(_message.Message):
+    __slots__ = ("rules", "default_decision", "approval_ttl", "answer")
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    DEFAULT_DECISION_FIELD_NUMBER: _ClassVar[int]
+    APPROVAL_TTL_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    rules: _containers.RepeatedCompositeFieldContainer[ToolRule]
+    default_decision: Decision
+    approval_ttl: _duration_pb2.Duration
+    answer: Decision
+    def __init__(self, rules: _Optional[_Iterable[_Union[ToolRule, _Mapping]]] = ..., default_decision: _Optional[_Union[Decision, str]] = ..., approval_ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., answer: _Optional[_Union[Decision, str]] = ...) -> None: ...
+
+class CapabilityDecision(_message.Message):
+    __slots__ = ("decision", "subject", "tool", "tool_digest", "arguments_digest", "source", "decided_by", "expires_at")
+    DECISION_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    TOOL_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    DECIDED_BY_FIELD_NUMBER: _ClassVar[int]
+    EXPIRES_AT_FIELD_NUMBER: _ClassVar[int]
+    decision: Decision
+    subject: str
+    tool: str
+    tool_digest: str
+    arguments_digest: str
+    source: str
+    decided_by: str
+    expires_at: _timestamp_pb2.Timestamp
+    def __init__(self, decision: _Optional[_Union[Decision, str]] = ..., subject: _Optional[str] = ..., tool: _Optional[str] = ..., tool_digest: _Optional[str] = ..., arguments_digest: _Optional[str] = ..., source: _Optional[str] = ..., decided_by: _Optional[str] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class PendingApproval(_message.Message):
+    __slots__ = ("stream", "approval_id", "turn_id", "tool_call_id", "tool", "arguments_preview", "risk", "requested_at", "expires_at")
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
+    TURN_ID_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_PREVIEW_FIELD_NUMBER: _ClassVar[int]
+    RISK_FIELD_NUMBER: _ClassVar[int]
+    REQUESTED_AT_FIELD_NUMBER: _ClassVar[int]
+    EXPIRES_AT_FIELD_NUMBER: _ClassVar[int]
+    stream: _common_pb2.StreamRef
+    approval_id: str
+    turn_id: str
+    tool_call_id: str
+    tool: str
+    arguments_preview: str
+    risk: RiskLevel
+    requested_at: _timestamp_pb2.Timestamp
+    expires_at: _timestamp_pb2.Timestamp
+    def __init__(self, stream: _Optional[_Union[_common_pb2.StreamRef, _Mapping]] = ..., approval_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., tool_call_id: _Optional[str] = ..., tool: _Optional[str] = ..., arguments_preview: _Optional[str] = ..., risk: _Optional[_Union[RiskLevel, str]] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...

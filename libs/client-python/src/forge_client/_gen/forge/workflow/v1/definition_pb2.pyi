@@ -1,0 +1,136 @@
+import datetime
+
+from forge_client._gen.forge.common.v1 import common_pb2 as _common_pb2
+from forge_client._gen.forge.session.v1 import session_pb2 as _session_pb2
+from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class StepType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STEP_TYPE_UNSPECIFIED: _ClassVar[StepType]
+    STEP_TYPE_AGENT: _ClassVar[StepType]
+    STEP_TYPE_FUNCTION: _ClassVar[StepType]
+    STEP_TYPE_TOOL: _ClassVar[StepType]
+
+class OnError(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ON_ERROR_UNSPECIFIED: _ClassVar[OnError]
+    ON_ERROR_FAIL_FAST: _ClassVar[OnError]
+    ON_ERROR_CONTINUE: _ClassVar[OnError]
+STEP_TYPE_UNSPECIFIED: StepType
+STEP_TYPE_AGENT: StepType
+STEP_TYPE_FUNCTION: StepType
+STEP_TYPE_TOOL: StepType
+ON_ERROR_UNSPECIFIED: OnError
+ON_ERROR_FAIL_FAST: OnError
+ON_ERROR_CONTINUE: OnError
+
+class WorkflowDefinition(_message.Message):
+    __slots__ = ("id", "version", "on_error", "inputs", "steps", "workflow_yaml")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    ON_ERROR_FIELD_NUMBER: _ClassVar[int]
+    INPUTS_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    WORKFLOW_YAML_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    version: str
+    on_error: OnError
+    inputs: _containers.RepeatedCompositeFieldContainer[InputDeclaration]
+    steps: _containers.RepeatedCompositeFieldContainer[StepDefinition]
+    workflow_yaml: str
+    def __init__(self, id: _Optional[str] = ..., version: _Optional[str] = ..., on_error: _Optional[_Union[OnError, str]] = ..., inputs: _Optional[_Iterable[_Union[InputDeclaration, _Mapping]]] = ..., steps: _Optional[_Iterable[_Union[StepDefinition, _Mapping]]] = ..., workflow_yaml: _Optional[str] = ...) -> None: ...
+
+class InputDeclaration(_message.Message):
+    __slots__ = ("name", "description", "required", "default_json")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    REQUIRED_FIELD_NUMBER: _ClassVar[int]
+    DEFAULT_JSON_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    description: str
+    required: bool
+    default_json: str
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., required: bool = ..., default_json: _Optional[str] = ...) -> None: ...
+
+class StepDefinition(_message.Message):
+    __slots__ = ("id", "agent", "function", "tool", "inputs", "outputs", "retry", "next", "next_default", "timeout")
+    class InputsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: InputSource
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[InputSource, _Mapping]] = ...) -> None: ...
+    ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    FUNCTION_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    INPUTS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUTS_FIELD_NUMBER: _ClassVar[int]
+    RETRY_FIELD_NUMBER: _ClassVar[int]
+    NEXT_FIELD_NUMBER: _ClassVar[int]
+    NEXT_DEFAULT_FIELD_NUMBER: _ClassVar[int]
+    TIMEOUT_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    agent: AgentStep
+    function: FunctionStep
+    tool: ToolStep
+    inputs: _containers.MessageMap[str, InputSource]
+    outputs: _containers.RepeatedScalarFieldContainer[str]
+    retry: _common_pb2.RetryPolicy
+    next: _containers.RepeatedCompositeFieldContainer[NextRule]
+    next_default: str
+    timeout: _duration_pb2.Duration
+    def __init__(self, id: _Optional[str] = ..., agent: _Optional[_Union[AgentStep, _Mapping]] = ..., function: _Optional[_Union[FunctionStep, _Mapping]] = ..., tool: _Optional[_Union[ToolStep, _Mapping]] = ..., inputs: _Optional[_Mapping[str, InputSource]] = ..., outputs: _Optional[_Iterable[str]] = ..., retry: _Optional[_Union[_common_pb2.RetryPolicy, _Mapping]] = ..., next: _Optional[_Iterable[_Union[NextRule, _Mapping]]] = ..., next_default: _Optional[str] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class AgentStep(_message.Message):
+    __slots__ = ("agent", "prompt", "agent_id", "agent_version")
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_VERSION_FIELD_NUMBER: _ClassVar[int]
+    agent: _session_pb2.AgentSpec
+    prompt: str
+    agent_id: str
+    agent_version: str
+    def __init__(self, agent: _Optional[_Union[_session_pb2.AgentSpec, _Mapping]] = ..., prompt: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_version: _Optional[str] = ...) -> None: ...
+
+class FunctionStep(_message.Message):
+    __slots__ = ("name", "not_idempotent")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    NOT_IDEMPOTENT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    not_idempotent: bool
+    def __init__(self, name: _Optional[str] = ..., not_idempotent: bool = ...) -> None: ...
+
+class ToolStep(_message.Message):
+    __slots__ = ("tool",)
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    tool: str
+    def __init__(self, tool: _Optional[str] = ...) -> None: ...
+
+class InputSource(_message.Message):
+    __slots__ = ("path", "literal_json", "template")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    LITERAL_JSON_FIELD_NUMBER: _ClassVar[int]
+    TEMPLATE_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    literal_json: str
+    template: str
+    def __init__(self, path: _Optional[str] = ..., literal_json: _Optional[str] = ..., template: _Optional[str] = ...) -> None: ...
+
+class NextRule(_message.Message):
+    __slots__ = ("when", "goto")
+    WHEN_FIELD_NUMBER: _ClassVar[int]
+    GOTO_FIELD_NUMBER: _ClassVar[int]
+    when: str
+    goto: str
+    def __init__(self, when: _Optional[str] = ..., goto: _Optional[str] = ...) -> None: ...

@@ -1,0 +1,55 @@
+"""How far a reader has come."""
+
+from collections.abc import Iterable
+
+from forge_client._gen.forge.common.v1 import common_pb2
+from forge_client._gen.forge.event.v1 import event_pb2, event_service_pb2
+
+
+class Cursors:
+    """How far a reader has come in each stream that it follows, children that it met on the way included."""
+
+    def __init__(self, streams: Iterable[event_service_pb2.StreamCursor | common_pb2.StreamRef], follow_children: bool) -> None:
+        self._follows_children = follow_children
+        self._streams: dict[str, common_pb2.StreamRef] = {}
+        self._seqs: dict[str, int] = {}
+        # Children of which nothing has come yet: the parent, and the seq of the event there that names the child.
+        self._unseen: dict[str, tuple[str, int]] = {}
+        for start in streams:
+            stream, after_seq = (start.stream, start.after_seq) if isinstance(start, event_service_pb2.StreamCursor) else (start, 0)
+            self._streams[stream.id] = stream
+            self._seqs[stream.id] = after_seq
+
+    def is_new(self, event: event_pb2.Event) -> bool:
+        """Moves past an event; False where it was passed before."""
+        if not event.HasField("stream") or not self._move(event.stream, event.seq):
+            return False
+        if self._follows_children and event.WhichOneof("payload") == "step_started":
+            child = event.step_started.session_id
+            if child and child not in self._seqs:
+                self._unseen[child] = event.stream.id, event.seq
+        return True
+
+    def move_to(self, position: event_service_pb2.Position) -> None:
+        if position.HasField("stream"):
+            self._move(position.stream, position.seq)
+
+    def to_ask(self) -> list[event_service_pb2.StreamCursor]:
+        """What to ask for in a new subscription.
+
+        A child that has come is asked for by itself. One that has not may not be there yet, which would be an error: the event that names it is asked for once
+        more instead.
+        """
+        cursors: list[event_service_pb2.StreamCursor] = []
+        for stream_id, stream in self._streams.items():
+            named = [seq - 1 for parent, seq in self._unseen.values() if parent == stream_id]
+            cursors.append(event_service_pb2.StreamCursor(stream=stream, after_seq=min([self._seqs[stream_id], *named])))
+        return cursors
+
+    def _move(self, stream: common_pb2.StreamRef, seq: int) -> bool:
+        if seq <= self._seqs.get(stream.id, 0):
+            return False
+        self._streams.setdefault(stream.id, stream)
+        self._seqs[stream.id] = seq
+        self._unseen.pop(stream.id, None)
+        return True

@@ -1,0 +1,56 @@
+# Generated from proto/ by codegen/generate.py; do not edit.
+"""Messages and enums of forge.workflow.v1, as in proto/forge/workflow/v1."""
+
+from forge_client._gen.forge.workflow.v1.definition_pb2 import (
+    AgentStep,
+    FunctionStep,
+    InputDeclaration,
+    InputSource,
+    NextRule,
+    OnError,
+    StepDefinition,
+    StepType,
+    ToolStep,
+    WorkflowDefinition,
+)
+from forge_client._gen.forge.workflow.v1.workflow_pb2 import (
+    CancelRunRequest,
+    CancelRunResponse,
+    GetRunRequest,
+    GetRunResponse,
+    ListRunsRequest,
+    ListRunsResponse,
+    Run,
+    RunStatus,
+    RunSummary,
+    StartRunRequest,
+    StartRunResponse,
+    StepExecution,
+    StepStatus,
+)
+
+__all__ = [
+    "AgentStep",
+    "CancelRunRequest",
+    "CancelRunResponse",
+    "FunctionStep",
+    "GetRunRequest",
+    "GetRunResponse",
+    "InputDeclaration",
+    "InputSource",
+    "ListRunsRequest",
+    "ListRunsResponse",
+    "NextRule",
+    "OnError",
+    "Run",
+    "RunStatus",
+    "RunSummary",
+    "StartRunRequest",
+    "StartRunResponse",
+    "StepDefinition",
+    "StepExecution",
+    "StepStatus",
+    "StepType",
+    "ToolStep",
+    "WorkflowDefinition",
+]

@@ -1,0 +1,37 @@
+/** Where a definition says what it does; lines, not events: nothing of them is kept in a stream. */
+export interface Logger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** What every call is given beside its input. */
+interface CallContext {
+  /** Aborted on cancellation, on a lost lease and at the deadline; `reason` is a ForgeError with code cancelled, worker_lost or deadline_exceeded. */
+  readonly signal: AbortSignal;
+  /** The same for every attempt of one call: hand it to services that deduplicate. */
+  readonly idempotencyKey: string;
+  readonly logger: Logger;
+}
+
+/** What a tool is given beside its input. */
+export interface ToolContext extends CallContext {
+  readonly toolCallId: string;
+  /** Of a session's call. */
+  readonly sessionId?: string;
+  readonly turnId?: string;
+  /** Of a run's step. */
+  readonly runId?: string;
+  readonly stepId?: string;
+  /** Shows a piece of output while the call runs; whoever follows the session or run sees it. */
+  report(text: string): void;
+}
+
+/** What a function is given beside its input. */
+export interface FunctionContext extends CallContext {
+  readonly runId: string;
+  readonly stepId: string;
+  /** 1 for the first. */
+  readonly attempt: number;
+}

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { type ConnectClient, createClient, createLocalClient, type ForgeClient } from "@forge/client";
+import { type ControlPlane, createControlPlane } from "@forge/engine";
+import type { Store } from "@forge/engine/ports";
+import type { OpenClient } from "@forge/protocol/contract";
+import { createPostgresStore } from "@forge/store-postgres";
+import { startJsonLines } from "../../../harness/clients.ts";
+import { LEASE_TTL_MS, NAMESPACE, SUBSCRIBER_BYTES_MAX } from "../../suite/limits.ts";
+import type { ImplementationName } from "./implementations.ts";
+
+/** A client of the implementation, as a program makes it. */
+export async function openClient(implementation: ImplementationName, options: OpenClient): Promise<ForgeClient | ConnectClient> {
+  const { url, token } = options;
+  const namespace = options.namespace === "" ? undefined : options.namespace;
+  if (implementation === "local") return openLocal(options);
+  if (implementation === "json-lines") return startJsonLines({ url, token });
+  return createClient({ url, token, namespace, transport: implementation });
+}
+
+interface Replica {
+  readonly store: Store;
+  readonly engine: ControlPlane;
+}
+
+/** One control plane in this process for each database, however many clients it has. */
+const replicas = new Map<string, Promise<Replica>>();
+
+async function openLocal({ databaseUrl, token, namespace }: OpenClient): Promise<ConnectClient> {
+  const starting = replicas.get(databaseUrl) ?? startReplica(databaseUrl);
+  replicas.set(databaseUrl, starting);
+  const { store, engine } = await starting;
+  const principal = await store.findPrincipal(createHash("sha256").update(token).digest());
+  return createLocalClient(engine, { namespace: namespace === "" ? NAMESPACE : namespace, principal: principal?.id ?? "nobody", role: principal?.role });
+}
+
+async function startReplica(connectionString: string): Promise<Replica> {
+  const store = await createPostgresStore({ connectionString });
+  const engine = await createControlPlane({
+    store,
+    leaseTtlMs: LEASE_TTL_MS,
+    subscriberBytesMax: SUBSCRIBER_BYTES_MAX,
+    onProblem: (error, where) => console.error(where, error),
+  });
+  return { store, engine };
+}
+
+export async function closeReplicas(): Promise<void> {
+  for (const starting of replicas.values()) {
+    const { store, engine } = await starting;
+    await engine.close();
+    await store.close();
+  }
+}

@@ -1,0 +1,206 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { inspect } from "node:util";
+import { toBinary } from "@bufbuild/protobuf";
+import { delta, finish, statusReply, streamReply } from "@forge/agent/testing";
+import { commandHeader } from "@forge/client";
+import { ErrorCode } from "@forge/protocol/common";
+import { ApprovalService, type Event, EventSchema, EventService } from "@forge/protocol/event";
+import { GetSessionSnapshotResponseSchema, ListSessionsResponseSchema, ReadConversationResponseSchema, SessionService } from "@forge/protocol/session";
+import { Decision } from "@forge/protocol/tool";
+import { createBuiltinTools } from "@forge/tools";
+import { expect } from "vitest";
+import { sessionRequest, startTurn, turnEnded, useTool } from "../../../harness/work.ts";
+import type { SuiteClient } from "../client.ts";
+import type { Scenario, World } from "../scenario.ts";
+import { accepted, refused } from "../steps/outcomes.ts";
+import { ownTool, SCRIPTED_MODEL, startOwnExecutor } from "../steps/own-executor.ts";
+import { expectCompleted, followUntil, isEndOf } from "../steps/streams.ts";
+
+const { getSessionSnapshot, listSessions, readConversation } = SessionService.method;
+const { subscribeEvents } = EventService.method;
+const { listPendingApprovals } = ApprovalService.method;
+
+const ANSWERS = [subscribeEvents, getSessionSnapshot, listSessions, readConversation];
+
+/** Bytes in which a text is found however it is encoded there: UTF-8 as it is, and in base64 at any of its three places. */
+function occursIn(secret: string, bytes: Uint8Array): boolean {
+  const haystack = Buffer.from(bytes);
+  const text = Buffer.from(secret);
+  const encoded = [0, 1, 2].map((shift) =>
+    Buffer.concat([Buffer.alloc(shift), text])
+      .toString("base64")
+      .slice(shift === 0 ? 0 : shift + 1, -4),
+  );
+  return [secret, ...encoded].some((needle) => haystack.includes(needle));
+}
+
+/** The kinds of events that a secret is in. */
+function kindsWith(secret: string, events: readonly Event[]): readonly string[] {
+  return [...new Set(events.filter((event) => occursIn(secret, toBinary(EventSchema, event))).map(({ kind }) => kind))];
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** What the case's session is listed by. */
+function labelsOf({ queue }: World): Labels {
+  return { case: queue };
+}
+
+/** What a client reads about a session beside its events, as bytes by method. */
+async function answersAbout(client: SuiteClient, sessionId: string, labels: Labels): Promise<Readonly<Record<string, Uint8Array>>> {
+  const listed = await accepted(client.call(listSessions, { labels }));
+  expect(listed.sessions.map((session) => session.sessionId)).toStrictEqual([sessionId]);
+  return {
+    getSessionSnapshot: toBinary(GetSessionSnapshotResponseSchema, await accepted(client.call(getSessionSnapshot, { sessionId }))),
+    listSessions: toBinary(ListSessionsResponseSchema, listed),
+    readConversation: toBinary(ReadConversationResponseSchema, await accepted(client.call(readConversation, { sessionId }))),
+  };
+}
+
+function answersWith(secret: string, answers: Readonly<Record<string, Uint8Array>>): readonly string[] {
+  return Object.entries(answers).flatMap(([method, bytes]) => (occursIn(secret, bytes) ? [method] : []));
+}
+
+/** A model's answer that calls one tool. */
+function calls(tool: string, args: object) {
+  const call = { index: 0, id: "call-1", type: "function" as const, function: { name: tool.replace(".", "__"), arguments: JSON.stringify(args) } };
+  return streamReply([delta({ role: "assistant", tool_calls: [call] }), finish("tool_calls")]);
+}
+
+async function environmentStays(world: World): Promise<void> {
+  const secret = `canary-${crypto.randomUUID()}`;
+  const name = `FORGE_CANARY_${world.queue.replaceAll("-", "_").toUpperCase()}`;
+  process.env[name] = secret;
+  world.defer(() => void delete process.env[name]);
+  const workspace = await mkdtemp(path.join(tmpdir(), "forge-canary-"));
+  world.defer(() => rm(workspace, { recursive: true, force: true }));
+  const { provider, problems } = await startOwnExecutor(world, { tools: createBuiltinTools({ workspace }) });
+  provider.enqueue(calls("tools.shell", { command: "env; echo printed" }), streamDone());
+  const sessionId = await ownSession(world, ["tools.shell"]);
+  const client = await world.open();
+  const turnId = await startTurn(world.reference, sessionId, "print it");
+  const events = await followUntil(client, sessionId, isEndOf(turnId));
+  expectCompleted(events);
+  const completed = events.find(({ kind }) => kind === "tool.completed")?.payload;
+  const output = completed?.case === "toolCompleted" && completed.value.output?.kind.case === "json" ? completed.value.output.kind.value : "";
+  expect(output).toContain("printed");
+  expect(output).toContain("PATH=");
+  expect(kindsWith(secret, events)).toStrictEqual([]);
+  expect(answersWith(secret, await answersAbout(client, sessionId, labelsOf(world)))).toStrictEqual([]);
+  expect(provider.requests.some(({ bodyText }) => bodyText.includes(secret))).toBe(false);
+  expect(inspect(problems, { depth: 10 })).not.toContain(secret);
+}
+
+function streamDone() {
+  return streamReply([delta({ role: "assistant", content: "Done." }), finish("stop")]);
+}
+
+async function ownSession(world: World, tools: readonly string[]): Promise<string> {
+  const agent = { model: SCRIPTED_MODEL, tools: [...tools] };
+  const request = { header: commandHeader(), agent, queue: world.queue, policy: { defaultDecision: Decision.ALLOW }, labels: labelsOf(world) };
+  return (await world.reference.session.createSession(request)).sessionId;
+}
+
+async function keyStays(world: World): Promise<void> {
+  const apiKey = `sk-canary-${crypto.randomUUID()}`;
+  const { provider, problems } = await startOwnExecutor(world, { apiKey });
+  const message = `Incorrect API key provided: ${apiKey}. You sent authorization: Bearer ${apiKey}`;
+  provider.enqueue(statusReply(401, { error: { message, type: "invalid_request_error" } }, { "x-echo": apiKey }));
+  const sessionId = await ownSession(world, []);
+  const client = await world.open();
+  const turnId = await startTurn(world.reference, sessionId, "hello");
+  const events = await followUntil(client, sessionId, isEndOf(turnId));
+  expect(events.at(-1)?.kind).toBe("turn.failed");
+  // It was sent, and only where it belongs; the provider's words are told without it.
+  expect(provider.requests.map(({ headers }) => headers.authorization)).toStrictEqual([`Bearer ${apiKey}`]);
+  expect(provider.requests[0]?.bodyText).not.toContain(apiKey);
+  const failed = events.at(-1)?.payload;
+  expect(failed?.case === "turnFailed" ? failed.value.error?.message : "").toContain("Incorrect API key provided");
+  expect(kindsWith(apiKey, events)).toStrictEqual([]);
+  expect(answersWith(apiKey, await answersAbout(client, sessionId, labelsOf(world)))).toStrictEqual([]);
+  expect(inspect(problems, { depth: 10 })).not.toContain(apiKey);
+}
+
+async function credentialsStay(world: World): Promise<void> {
+  const { sessionId } = await world.reference.session.createSession({ ...sessionRequest(), labels: labelsOf(world) });
+  const turnId = await startTurn(world.reference, sessionId, useTool("test.append", {}));
+  await turnEnded(world.reference, sessionId, turnId);
+  const client = await world.open();
+  const events = await followUntil(client, sessionId, isEndOf(turnId));
+  const answers = await answersAbout(client, sessionId, labelsOf(world));
+  for (const secret of [world.token, world.workerToken]) {
+    expect(kindsWith(secret, events)).toStrictEqual([]);
+    expect(answersWith(secret, answers)).toStrictEqual([]);
+  }
+}
+
+async function wrongTokenIsNotEchoed(world: World): Promise<void> {
+  const token = `forge_canary_${crypto.randomUUID().replaceAll("-", "")}`;
+  const client = await world.open({ token });
+  const error = await refused(client.call(listSessions, {}));
+  expect(error.code).toBe(ErrorCode.UNAUTHENTICATED);
+  expect(inspect(error, { depth: 10 })).not.toContain(token);
+}
+
+/** Where what a model, a tool or a person says is kept, since it is what the session is about. */
+const SAID = new Set([
+  "message.added",
+  "turn.output_delta",
+  "model.completed",
+  "tool.requested",
+  "tool.output_delta",
+  "tool.completed",
+  "tool.failed",
+  "turn.completed",
+]);
+
+async function saidStaysWhereItWasSaid(world: World): Promise<void> {
+  const [inArguments, inOutput, inError] = ["argument", "output", "error"].map((where) => `canary-${where}-${crypto.randomUUID()}`) as [string, string, string];
+  const tools = [
+    ownTool("test.own", async () => ({ secret: inOutput })),
+    ownTool("test.fails", async () => {
+      throw new Error(`it went wrong with ${inError}`);
+    }),
+  ];
+  const { provider, problems } = await startOwnExecutor(world, { tools });
+  provider.enqueue(calls("test.own", { password: inArguments }), calls("test.fails", {}), streamDone());
+  const sessionId = await ownSession(world, ["test.own", "test.fails"]);
+  const client = await world.open();
+  const turnId = await startTurn(world.reference, sessionId, "hello");
+  const events = await followUntil(client, sessionId, isEndOf(turnId));
+  expectCompleted(events);
+  const answers = await answersAbout(client, sessionId, labelsOf(world));
+  const pending = await accepted(client.call(listPendingApprovals, {}));
+  for (const secret of [inArguments, inOutput, inError]) {
+    expect(kindsWith(secret, events).filter((kind) => !SAID.has(kind))).toStrictEqual([]);
+    expect(answersWith(secret, answers).filter((method) => method !== "readConversation")).toStrictEqual([]);
+    expect(inspect(problems, { depth: 10 })).not.toContain(secret);
+    expect(inspect(pending, { depth: 10 })).not.toContain(secret);
+  }
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    group: "Secrets",
+    name: "a secret in the executor's environment reaches no tool, event, answer or provider",
+    methods: ANSWERS,
+    run: environmentStays,
+  },
+  { group: "Secrets", name: "a provider's key is in no event, answer or error, also where the provider says it again", methods: ANSWERS, run: keyStays },
+  { group: "Secrets", name: "the tokens of a client and of a worker are in no event and no answer", methods: ANSWERS, run: credentialsStay },
+  {
+    group: "Secrets",
+    name: "a token that is not known is not said again in the error",
+    methods: [listSessions],
+    bringsServer: true,
+    run: wrongTokenIsNotEchoed,
+  },
+  {
+    group: "Secrets",
+    name: "a secret in a call's arguments, output or error is where it was said and nowhere else",
+    methods: [...ANSWERS, listPendingApprovals],
+    run: saidStaysWhereItWasSaid,
+  },
+];

@@ -1,0 +1,1 @@
+export { findPython, type PythonMissing } from "./find-python.ts";
