@@ -13,6 +13,7 @@ export default defineConfig({
           include: ["{libs,apps,tools}/**/*.spec.ts", "examples/*/*.spec.ts"],
           exclude: ["**/*.int.spec.ts", ...NOT_OURS],
           testTimeout: 30_000,
+          hookTimeout: 60_000,
           sequence: { groupOrder: 0 },
         },
       },

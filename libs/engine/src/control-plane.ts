@@ -97,7 +97,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const registry = new WorkerRegistry(store);
   const sessions = new WorkerSessions();
   const formats = options.formats ?? EVENT_FORMATS;
-  const replicas = new Replicas(store, replica, formats);
+  const replicas = new Replicas(store, replica, formats, () => watchers.missed());
   const readable = (tasks: readonly StoredTask[]) =>
     replicas.readable(tasks, ({ namespace, streamId, streamKind }) => engine.peek(namespace, streamId, streamKind));
   // A reader holds nobody up: what it can't read it says.
@@ -122,6 +122,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     mayWrite: (format) => replicas.mayWrite(format),
     onAppended,
     onBug: onProblem,
+    onUnseenAppend: (namespace, streamId) => guard("an unseen append", tellHead(namespace, streamId)),
     onUnreadable: (streamId, error) => {
       if (replicas.isUnreadable(streamId)) onProblem(error, "left to a newer control plane");
     },
@@ -129,7 +130,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const repair = new Repair(store, engine);
   const leaseTimers = async () => {
     const leased = await store.leaseInternal({ kind: "timer", owner: replica, ttlMs: TIMER_LEASE_MS, limit: TIMERS_MAX, except: replicas.left });
-    return { tasks: await readable(leased.tasks), nextDueInMs: leased.nextDueInMs };
+    return { ...leased, tasks: await readable(leased.tasks), isFull: leased.tasks.length === TIMERS_MAX };
   };
   const lost = new LostTasks(store, engine, repair, replica, replicas);
   const outbox = new Outbox(engine, repair, onProblem);
@@ -155,6 +156,16 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     }
     const pruneThroughSeq = firstTurnStart(events);
     if (pruneThroughSeq > 1) pruner.prune(namespace, streamId, pruneThroughSeq - 1);
+  }
+
+  /** Tells everybody, here and elsewhere, where a stream is now. */
+  async function tellHead(namespace: string, streamId: string): Promise<void> {
+    const [head] = await store.heads([{ namespace, streamId }]);
+    if (head === undefined) return;
+    hub.moved(namespace, streamId, head.seq);
+    watchers.moved(namespace, streamId);
+    placement.touch();
+    store.wake([{ namespace, streamId, seq: head.seq, routes: [] }]);
   }
 
   function guard(where: string, work: Promise<unknown>): void {
@@ -204,8 +215,9 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     delivering ??= (async () => {
       while (!stop.signal.aborted) {
         const { tasks } = await store.leaseInternal({ kind: "command", owner: replica, ttlMs: leaseTtlMs, limit: EXPIRE_MAX, except: replicas.left });
-        if (tasks.length === 0) return;
-        await outbox.resume(await readable(tasks));
+        const own = await readable(tasks);
+        if (own.length === 0) return;
+        await outbox.resume(own);
       }
     })()
       .catch((error: unknown) => onProblem(error, "outbox"))

@@ -52,6 +52,8 @@ const NAMESPACE = "default";
 export async function makeDataDirectory(dataDirectory: string): Promise<void> {
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   await writeFile(path.join(dataDirectory, ".gitignore"), "*\n");
+  // Whoever copies directories tells by it that this one, with the tokens in it, is not to be copied.
+  await writeFile(path.join(dataDirectory, ".forge-data"), "");
 }
 
 /** Starts everything that a project needs, in one process. Errors: conflict DATA_DIRECTORY_IN_USE where another process serves it. */

@@ -12,6 +12,8 @@ export interface Call {
   readonly role: Role;
   /** All that the credential grants; absent: `namespace` only. */
   readonly namespaces?: readonly string[];
+  /** When the credential ends, milliseconds since the epoch; absent: never. */
+  readonly expiresAtMs?: number;
   /** Of a worker's credential: the queues that it may serve; absent or empty: all. */
   readonly queues?: readonly string[];
   /** True where answers go to a binary wire: an event in a subscription may then stay as its encoded bytes, in the unknown fields of its response. */

@@ -9,8 +9,8 @@ let port: number;
 
 async function start(options: Partial<ConstructorParameters<typeof Front>[1]> = {}): Promise<void> {
   front = new Front((request, response) => response.end(`${request.method} ${request.url} over ${request.httpVersion}`), {
-    prefaceMs: 100,
-    headersMs: 100,
+    prefaceMs: 10_000,
+    headersMs: 10_000,
     connectionsMax: 100,
     ...options,
   });
@@ -56,8 +56,8 @@ describe("a connection of HTTP/2", () => {
   it("stays, though its client gives up thousands of calls, as one does that follows many short runs", async () => {
     await front.close();
     front = new Front((_, response) => void (response as http2.Http2ServerResponse).writeHead(200).write("begun"), {
-      prefaceMs: 100,
-      headersMs: 100,
+      prefaceMs: 10_000,
+      headersMs: 10_000,
       connectionsMax: 100,
     });
     front.server.listen(0, "127.0.0.1");
@@ -99,12 +99,17 @@ describe("one port", () => {
   });
 });
 
+/** So short that a test can wait for it, and long enough for a client on a busy machine. */
+const IMPATIENT = { prefaceMs: 500, headersMs: 500 };
+
 describe("a connection", () => {
   it.each([
     ["says nothing", []],
     ["says only a part of the preface", ["PRI * HT"]],
     ["never ends its headers", ["GET / HTTP/1.1\r\nhost: "]],
   ])("that %s is closed after a while", { timeout: 10_000 }, async (_, pieces) => {
+    await front.close();
+    await start(IMPATIENT);
     expect(await exchange(...pieces)).toMatch(/^(?:HTTP\/1.1 408 .*\r\n[\s\S]*)?$/);
   });
 
@@ -114,6 +119,8 @@ describe("a connection", () => {
     ["rubbish after the preface", ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "x".repeat(100)]],
     ["headers without end", ["GET / HTTP/1.1\r\nx: ", "y".repeat(100_000)]],
   ])("with %s is closed, and others go on", async (_, pieces) => {
+    await front.close();
+    await start(IMPATIENT);
     const other = http2.connect(`http://127.0.0.1:${port}`);
     await once(other, "connect");
     await exchange(...pieces);
@@ -133,7 +140,7 @@ describe("a connection", () => {
 
   it("beyond the number that may be open is closed at once", async () => {
     await front.close();
-    await start({ connectionsMax: 1, prefaceMs: 10_000 });
+    await start({ connectionsMax: 1 });
     const first = net.connect(port, "127.0.0.1");
     await once(first, "connect");
     expect(await exchange()).toBe("");
@@ -143,7 +150,7 @@ describe("a connection", () => {
 
 it("closing ends connections in every state", async () => {
   await front.close();
-  await start({ prefaceMs: 10_000, headersMs: 10_000 });
+  await start();
   const states = ["", "PRI * HT", "GET / HTTP/1.1\r\nhost: ", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"].map((text) => exchange(text));
   await getOverHttp2("/between");
   await front.close();

@@ -29,6 +29,9 @@ interface Caller {
 
 const CALLER = createContextKey<Caller | undefined>(undefined, { description: "who calls" });
 
+/** Calls that wait for up to a minute: their callers are looked at again meanwhile, as those of streams are. */
+const LONG_POLLS: ReadonlySet<string> = new Set(["LeaseTasks"]);
+
 /** Serves every method of every service: who calls is found out before anything of the request is read, errors are converted once, here. */
 export function createRoutes(options: RoutesOptions): (router: ConnectRouter) => void {
   const requestGate = async (context: HandlerContext): Promise<void> => {
@@ -47,7 +50,11 @@ export function createRoutes(options: RoutesOptions): (router: ConnectRouter) =>
         const handler = functions[method.localName];
         if (handler === undefined) throw new Error(`no function for ${service.typeName}.${method.name}`);
         implementation[method.localName] =
-          method.methodKind === "unary" ? unary(handler as Unary, options) : streaming(handler as Streaming, options, openStreams);
+          method.methodKind !== "unary"
+            ? streaming(handler as Streaming, options, openStreams)
+            : LONG_POLLS.has(method.name)
+              ? longPoll(handler as Unary, options, openStreams)
+              : unary(handler as Unary, options);
       }
       router.service(service, implementation as Partial<ServiceImpl<DescService>>, { requestGate });
     }
@@ -76,6 +83,7 @@ function admit(context: HandlerContext, options: RoutesOptions, signal = context
     principal: principal.id,
     role: principal.role,
     namespaces: principal.namespaces,
+    expiresAtMs: principal.expiresAtMs,
     signal,
     queues: principal.queues,
     binary: !contentType.includes("json"),
@@ -97,17 +105,53 @@ function unary(handler: Unary, options: RoutesOptions) {
   };
 }
 
+function longPoll(handler: Unary, options: RoutesOptions, openStreams: OpenStreams) {
+  return async (request: Message, context: HandlerContext): Promise<Message> => {
+    let lasting: Lasting | undefined;
+    try {
+      lasting = admitLasting(context, options, openStreams);
+      const answer = await handler(request, lasting.call);
+      // What it was given goes to another, once its leases end.
+      lasting.refused.throwIfAborted();
+      return answer;
+    } catch (error) {
+      throw toStatus(toForgeError(error, options.onBug));
+    } finally {
+      lasting?.end();
+    }
+  };
+}
+
+interface Lasting extends Admitted {
+  /** Aborted, with the reason, when the caller may no longer have what it has open. */
+  readonly refused: AbortSignal;
+}
+
+/** A call that may last, and ends when its caller's token does. */
+function admitLasting(context: HandlerContext, options: RoutesOptions, openStreams: OpenStreams): Lasting {
+  const refused = new AbortController();
+  const { call, end } = admit(context, options, AbortSignal.any([context.signal, refused.signal]));
+  const recheck = () => callerOf(context, options, RECHECK_MS);
+  const forget = openStreams.add(recheck, (refusal) => refused.abort(refusal));
+  return {
+    call,
+    refused: refused.signal,
+    end: () => {
+      forget();
+      end();
+    },
+  };
+}
+
 function streaming(handler: Streaming, options: RoutesOptions, openStreams: OpenStreams) {
   return async function* (request: Message, context: HandlerContext): AsyncGenerator<Message> {
-    const refused = new AbortController();
     const ends: (() => void)[] = [];
     try {
-      const { call, end } = admit(context, options, AbortSignal.any([context.signal, refused.signal]));
+      const { call, refused, end } = admitLasting(context, options, openStreams);
       ends.push(end);
       ends.push(options.streams.take(call.principal));
-      const recheck = () => callerOf(context, options, RECHECK_MS);
-      ends.push(openStreams.add(recheck, (refusal) => refused.abort(refusal)));
       for await (const message of handler(request, call)) {
+        refused.throwIfAborted();
         try {
           yield message;
         } catch (error) {
@@ -116,7 +160,7 @@ function streaming(handler: Streaming, options: RoutesOptions, openStreams: Open
         }
       }
       // Services end a stream quietly when its signal says so.
-      refused.signal.throwIfAborted();
+      refused.throwIfAborted();
     } catch (error) {
       throw toStatus(toForgeError(error, options.onBug));
     } finally {

@@ -18,10 +18,12 @@ export async function persist<T>(call: () => Promise<T>, signal?: AbortSignal): 
   }
 }
 
+/** Where they say that a retry may help; a version that can't read a stream may be followed by one that can. */
+const RETRIED: ReadonlySet<ErrorCode> = new Set([ErrorCode.STORAGE_ERROR, ErrorCode.RESOURCE_EXHAUSTED, ErrorCode.UNSUPPORTED_VERSION]);
+
 /** Whether the same call may succeed later. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof ForgeError)) return false;
   const { code, reason, detail } = error;
-  const isQuota = code === ErrorCode.RESOURCE_EXHAUSTED && detail.retryable;
-  return code === ErrorCode.STORAGE_ERROR || code === ErrorCode.WORKER_LOST || isQuota || reason === "WORKER_SESSION";
+  return (RETRIED.has(code) && detail.retryable) || code === ErrorCode.WORKER_LOST || reason === "WORKER_SESSION";
 }

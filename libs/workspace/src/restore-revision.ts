@@ -38,12 +38,13 @@ export async function restoreRevision(
   const mode = await checkTarget(target);
   const { revision, entries } = await readManifest(client, revisionId, options.signal);
   const temporary = join(dirname(target), `.forge-restore-${randomUUID().slice(0, 8)}`);
-  await mkdir(temporary).catch((error: unknown) => {
+  // Nobody else looks into it before it is what it is to be.
+  await mkdir(temporary, { mode: 0o700 }).catch((error: unknown) => {
     throw fileError(error, dirname(target));
   });
   try {
     await fill(client, temporary, entries, options);
-    if (mode !== undefined) await chmod(temporary, mode);
+    await chmod(temporary, mode ?? 0o755);
     stopIfAborted(options.signal);
     await rename(temporary, target).catch((error: unknown) => {
       throw ["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(codeOf(error)) ? notEmpty(target, "something was put there meanwhile") : fileError(error, target);

@@ -21,7 +21,7 @@ export function asciiLines(run: Run, style: Style, columns: number): string[] {
 }
 
 function headLine(run: Run, style: Style): string {
-  return `${style.bold(`${run.workflowId}@${run.workflowVersion}`)}  ${colouredStatus(run.status, style)}  ${formatDuration(runDurationMs(run, Date.now()))}  ${formatCost(run.usage)}`;
+  return `${style.bold(oneLine(`${run.workflowId}@${run.workflowVersion}`))}  ${colouredStatus(run.status, style)}  ${formatDuration(runDurationMs(run, Date.now()))}  ${formatCost(run.usage)}`;
 }
 
 function nodeLine({ id, type, executions }: GraphNode, style: Style): string {

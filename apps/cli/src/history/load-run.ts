@@ -15,15 +15,20 @@ export interface LoadedRun {
   readonly read: ReadValue;
 }
 
-/** Reads a run and the large values of its state. Errors: not_found, RUN_NOT_FOUND; validation of the id. */
-export async function loadRun(context: Context, runId: string, options: ServerOptions): Promise<LoadedRun> {
+export interface LoadRunOptions extends ServerOptions {
+  /** Whether the large values of its state are fetched as well; without them nothing may be read. */
+  readonly values: boolean;
+}
+
+/** Reads a run, and the large values of its state where they are wanted. Errors: not_found, RUN_NOT_FOUND; validation of the id. */
+export async function loadRun(context: Context, runId: string, options: LoadRunOptions): Promise<LoadedRun> {
   checkId(runId);
   const { link } = await openExisting(context, options, { reads: true });
   try {
     const { run } = await link.call((client) => client.workflow.getRun({ runId }));
     if (run === undefined) throw new ForgeError(ErrorCode.INTERNAL, `the server answered without run ${runId}`);
     const texts = new Map<string, string>();
-    for (const value of valuesOf(run)) {
+    for (const value of options.values ? valuesOf(run) : []) {
       const sha256 = value.kind.case === "artifact" ? value.kind.value.sha256 : undefined;
       if (sha256 !== undefined && !texts.has(sha256)) texts.set(sha256, await artifactText(link, sha256));
     }

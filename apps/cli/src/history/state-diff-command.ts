@@ -13,7 +13,7 @@ export interface StateDiffOptions extends ServerOptions {
 /** `forge state-diff`: what changed between two versions of a run's state, by path. */
 export async function stateDiffCommand(context: Context, runId: string, options: StateDiffOptions): Promise<number> {
   const { terminal } = context;
-  const { run, read } = await loadRun(context, runId, options);
+  const { run, read } = await loadRun(context, runId, { ...options, values: true });
   const newest = stateHistory(run, read).length - 1;
   const from = checkVersion("from", options.from ?? 0, newest);
   const to = checkVersion("to", options.to ?? newest, newest);

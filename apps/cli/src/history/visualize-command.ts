@@ -15,13 +15,14 @@ export interface VisualizeOptions extends ServerOptions {
 /** `forge visualize`: a run as a picture: in the terminal, or as one HTML file. */
 export async function visualizeCommand(context: Context, runId: string, options: VisualizeOptions): Promise<number> {
   const { terminal, directory } = context;
-  const { run, read } = await loadRun(context, runId, options);
   if (options.ascii === true || options.timeline === true) {
+    const { run } = await loadRun(context, runId, { ...options, values: false });
     const lines = (options.ascii === true ? asciiLines : timelineLines)(run, terminal.style, terminal.columns());
     for (const line of lines) terminal.print(line);
     return EXIT.OK;
   }
-  const file = path.resolve(directory, options.output ?? path.join(".runs", run.runId, "visualization.html"));
+  const { run, read } = await loadRun(context, runId, { ...options, values: true });
+  const file = path.resolve(directory, options.output ?? path.join(".runs", runId, "visualization.html"));
   await mkdir(path.dirname(file), { recursive: true });
   const fresh = `${file}.${process.pid}`;
   await writeFile(fresh, runPage(run, read, Date.now()));

@@ -44,7 +44,7 @@ export async function inspectCommand(context: Context, id: string, options: Insp
 
 async function printStateHistory(context: Context, id: string, options: InspectOptions): Promise<number> {
   const { terminal } = context;
-  const { run, read } = await loadRun(context, id, options);
+  const { run, read } = await loadRun(context, id, { ...options, values: true });
   const versions = stateHistory(run, read);
   if (options.json === true) {
     for (const { version, step, changes } of versions)

@@ -37,7 +37,6 @@ def paint(colour: Colour, size: float = 1.0) -> Painted:
 @tool
 def context(ctx: ToolContext) -> dict[str, Any]:
     ctx.logger.warning("a %s", "warning")
-    ctx.report("reported 👩‍🚀\n")
     return {
         "ids": [ctx.session_id, ctx.turn_id, ctx.tool_call_id, ctx.run_id, ctx.step_id, ctx.idempotency_key],
         "seconds": None if ctx.deadline is None else ctx.deadline.timestamp() - time.time(),
@@ -152,6 +151,8 @@ async def sleeps(seconds: float, file: str) -> str:
 
 @tool
 def looks(ctx: ToolContext) -> str:
+    ctx.report("reported 👩‍🚀\n")
+    print("printed", flush=True)
     return "told to stop" if ctx.wait_cancelled(60) else "not told"
 
 

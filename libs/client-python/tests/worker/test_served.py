@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -19,6 +20,7 @@ from forge_client.protocol.session import Message, Part, ReasoningPart, Role, Te
 from forge_client.protocol.tool import RiskLevel, ToolSpec
 from forge_client.protocol.worker import FunctionTask, LeasedTask, ModelTask, Settlement, Task
 from forge_client.worker import Worker, start_worker
+from forge_client.worker.json_values import utf16_length
 
 TOOLS = Path(__file__).with_name("served_tools.py")
 
@@ -62,6 +64,8 @@ async def plane() -> AsyncIterator[Plane]:
     plane = Plane()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(plane.serving())
+        monkeypatch = stack.enter_context(pytest.MonkeyPatch.context())
+        monkeypatch.setenv("FORGE_TOKEN", "canary")
         plane.worker = await stack.enter_async_context(await start_worker(TOOLS, url=plane.url, token="t0ken", name="tester", slots=3))
         yield plane
 
@@ -125,7 +129,7 @@ class TestTools:
         await plane.output_of("paint", '{"colour": "red"}')
         assert len(plane.starts) == begun + 1
 
-    async def test_are_given_a_context_and_no_token(self, plane: Plane, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    async def test_are_given_a_context_and_no_token(self, plane: Plane, caplog: pytest.LogCaptureFixture) -> None:
         output = await plane.output_of("context")
         assert output["ids"] == ["session", "turn", "call", "", "", "key"]
         assert 50 < output["seconds"] <= 60
@@ -142,11 +146,14 @@ class TestTools:
         assert "prints call stderr: to standard error" in caplog.text
 
     async def test_report_while_they_run(self, plane: Plane) -> None:
-        lease = await plane.begin("never_returns", json.dumps({"mark": "929292"}))
-        plane.cancel = [lease.task_id]
-        await plane.settlement_of(lease.task_id)
         lease = await plane.begin("looks")
+        await until(lambda: len(plane.text_of(lease.task_id)) >= len("reported 👩‍🚀\nprinted\n"))
+        deltas = [one.tool for one in plane.deltas if one.lease.task_id == lease.task_id]
+        # Two ways out of the process, in either order; each piece begins where those before it end, in UTF-16.
+        assert sorted("".join(delta.text for delta in deltas).splitlines()) == ["printed", "reported 👩‍🚀"]
+        assert [delta.offset for delta in deltas] == [sum(utf16_length(before.text) for before in deltas[:index]) for index in range(len(deltas))]
         plane.cancel = [lease.task_id]
+        # What it still returns in time counts.
         assert json.loads((await plane.settlement_of(lease.task_id)).tool.output.json) == "told to stop"
 
     @pytest.mark.parametrize(
@@ -188,11 +195,13 @@ class TestTools:
         assert (await plane.settlement_of(lease.task_id)).WhichOneof("outcome") == "cancelled"
 
     async def test_that_never_return_are_killed_with_what_they_started(self, plane: Plane) -> None:
-        lease = await plane.begin("never_returns", json.dumps({"mark": "919191"}))
-        await until(lambda: processes_naming("919191") == 1)
+        # No other run's.
+        mark = f"{910_000_000 + os.getpid()}"
+        lease = await plane.begin("never_returns", json.dumps({"mark": mark}))
+        await until(lambda: processes_naming(mark) == 1)
         plane.cancel = [lease.task_id]
         assert (await plane.settlement_of(lease.task_id)).WhichOneof("outcome") == "cancelled"
-        assert processes_naming("919191") == 0
+        assert processes_naming(mark) == 0
 
     async def test_that_are_async_are_cancelled_and_may_clean_up(self, plane: Plane, tmp_path: Path) -> None:
         file = tmp_path / "said"

@@ -4,6 +4,8 @@ export interface EventFormatsInUse {
   readonly written: number;
   /** The newest that every live control plane reads. */
   readonly readByAll: number;
+  /** The live control planes. */
+  readonly replicas: readonly string[];
 }
 
 /** Control planes of different versions beside each other. Times are the database's clock. */

@@ -25,6 +25,16 @@ export function checkGrant(grant: TokenGrant | undefined, call: Call, nowMs: num
   if (queues.length > 0 && role !== "worker") throw ForgeError.validation("grant.queues", `grant.queues is for the role worker; this one is ${role}`);
   const expiresAtMs = checkTime(grant.expiresAt, "grant.expires_at");
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) throw ForgeError.validation("grant.expires_at", "grant.expires_at has passed");
+  if (call.expiresAtMs !== undefined && (expiresAtMs ?? Number.POSITIVE_INFINITY) > call.expiresAtMs) {
+    throw new ForgeError(
+      ErrorCode.PERMISSION_DENIED,
+      `your credential ends at ${new Date(call.expiresAtMs).toISOString()}, so that what you grant must end by then`,
+      {
+        reason: "GRANT_TOO_LONG",
+        metadata: { field: "grant.expires_at" },
+      },
+    );
+  }
   const strange = namespaces.find((namespace) => !(call.namespaces ?? [call.namespace]).includes(namespace));
   if (strange !== undefined) {
     throw new ForgeError(ErrorCode.PERMISSION_DENIED, `your credential does not grant namespace ${strange}, so that you can't grant it either`, {

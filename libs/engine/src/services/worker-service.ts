@@ -62,6 +62,9 @@ export function createWorkerService(ports: WorkerServicePorts): Api<typeof Worke
         if (worker.draining) placement.drain(sessionId);
       }
     }
+    const mayServe = (queue: string): boolean => (call.queues ?? []).length === 0 || (call.queues ?? []).includes(queue);
+    // A token of the same name may grant less than the one that it registered with.
+    if (session !== undefined && !session.worker.queues.every(mayServe)) session = undefined;
     if (session === undefined || session.worker.namespace !== call.namespace || session.worker.principal !== call.principal) {
       throw new ForgeError(ErrorCode.NOT_FOUND, `worker session ${sessionId} does not exist: register again`, {
         reason: "WORKER_SESSION",

@@ -20,6 +20,8 @@ export interface Entry {
   readonly stateSeq: number;
   /** When the last event occurred, milliseconds since the epoch. */
   readonly occurredAtMs: number;
+  /** The newest event format among its events. */
+  readonly format: number;
   readonly outstanding: ReadonlyMap<string, OutstandingTask>;
   /** Its list row; undefined where the stream does not exist yet. */
   readonly listing: Listing | undefined;
@@ -30,6 +32,8 @@ export interface Entry {
 interface SnapshotContent {
   readonly state: unknown;
   readonly occurredAtMs: number;
+  /** The newest event format that was folded into it, absent: 1. An older version must not take such a state for one of its own. */
+  readonly format?: number;
 }
 
 export function outstandingMap(aggregate: Aggregate, state: unknown): ReadonlyMap<string, OutstandingTask> {
@@ -39,7 +43,18 @@ export function outstandingMap(aggregate: Aggregate, state: unknown): ReadonlyMa
 /** A stream that does not exist yet. */
 export function emptyEntry(kind: StreamKindName, aggregates: Aggregates): Entry {
   const aggregate = aggregates[kind];
-  return { kind, aggregate, state: aggregate.initial(), seq: 0, stateSeq: 0, occurredAtMs: 0, outstanding: new Map(), listing: undefined, sinceSnapshot: 0 };
+  return {
+    kind,
+    aggregate,
+    state: aggregate.initial(),
+    seq: 0,
+    stateSeq: 0,
+    occurredAtMs: 0,
+    format: 1,
+    outstanding: new Map(),
+    listing: undefined,
+    sinceSnapshot: 0,
+  };
 }
 
 /** Folds what was loaded. A snapshot that can't be read is passed over by the caller, who loads without it. */
@@ -48,22 +63,22 @@ export function foldEntry(loaded: LoadedStream, aggregates: Aggregates, formats:
   let state = aggregate.initial();
   let occurredAtMs = 0;
   let stateSeq = 0;
+  let format = 1;
   if (loaded.snapshot !== undefined) {
     const content = deserialize(loaded.snapshot.bytes) as SnapshotContent;
     state = content.state;
     occurredAtMs = content.occurredAtMs;
+    format = content.format ?? 1;
+    if (format > formats.reads) throw unknownEvent(`the snapshot at seq ${loaded.snapshot.seq} holds events of format ${format}`, {});
     stateSeq = loaded.snapshot.seq;
   }
   for (const stored of loaded.events) {
     const event = fromBinary(EventSchema, stored.bytes);
     if (event.payload.case === undefined || formatOf(formats, stored.kind) > formats.reads) {
-      throw new ForgeError(
-        ErrorCode.UNSUPPORTED_VERSION,
-        `event ${stored.seq} of stream ${event.stream?.id ?? ""} is a ${stored.kind}, which this control plane does not know: a newer one must serve this stream`,
-        { reason: "UNKNOWN_EVENT", origin: "control-plane", retryable: true, metadata: { kind: stored.kind } },
-      );
+      throw unknownEvent(`event ${stored.seq} of stream ${event.stream?.id ?? ""} is a ${stored.kind}`, { kind: stored.kind });
     }
     state = aggregate.evolve(state, event);
+    format = Math.max(format, formatOf(formats, stored.kind));
     stateSeq = stored.seq;
     if (event.occurredAt !== undefined) occurredAtMs = timestampMs(event.occurredAt);
   }
@@ -74,14 +89,24 @@ export function foldEntry(loaded: LoadedStream, aggregates: Aggregates, formats:
     seq: loaded.seq,
     stateSeq,
     occurredAtMs,
+    format,
     outstanding: outstandingMap(aggregate, state),
     listing: aggregate.listing(state),
     sinceSnapshot: loaded.events.length,
   };
 }
 
+function unknownEvent(what: string, metadata: Readonly<Record<string, string>>): ForgeError {
+  return new ForgeError(ErrorCode.UNSUPPORTED_VERSION, `${what}, which this control plane does not know: a newer one must serve this stream`, {
+    reason: "UNKNOWN_EVENT",
+    origin: "control-plane",
+    retryable: true,
+    metadata,
+  });
+}
+
 /** A snapshot's bytes. Its format is Node's structured clone: disposable, so that a version that can't read it refolds. */
 export function snapshotBytes(entry: Entry): Uint8Array {
-  const content: SnapshotContent = { state: entry.state, occurredAtMs: entry.occurredAtMs };
+  const content: SnapshotContent = { state: entry.state, occurredAtMs: entry.occurredAtMs, format: entry.format };
   return serialize(content);
 }

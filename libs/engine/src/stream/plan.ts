@@ -116,7 +116,15 @@ export async function plan<R extends CommandRequest>(before: Entry, requests: re
       events.push(event);
       for (const [index, command] of aggregate.commands(state, event).entries()) outgoing.push({ key: outgoingKey(seq, index), command });
     }
-    entry = { ...entry, state, seq, stateSeq: seq, occurredAtMs: nowMs, sinceSnapshot: entry.sinceSnapshot + decision.events.length };
+    entry = {
+      ...entry,
+      state,
+      seq,
+      stateSeq: seq,
+      format: Math.max(entry.format, format),
+      occurredAtMs: nowMs,
+      sinceSnapshot: entry.sinceSnapshot + decision.events.length,
+    };
     accepted.push({ request, result: encodeResult(request, decision.result, seq) });
   }
   const after = entry === before ? before : { ...entry, outstanding: outstandingMap(aggregate, entry.state), listing: aggregate.listing(entry.state) };

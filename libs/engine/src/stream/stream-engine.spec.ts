@@ -40,6 +40,7 @@ function setup(formats: EventFormats = EVENT_FORMATS) {
       toolsOf: () => [],
       formats,
       mayWrite,
+      onUnseenAppend: () => undefined,
       onUnreadable: (streamId) => unreadable.push(streamId),
       onAppended: (event) => appended.push(event),
       onBug: (error) => bugs.push(error),

@@ -37,6 +37,8 @@ export interface StreamEngineOptions extends AppendPorts {
   readonly placement: Placement<StoredTask>;
   readonly onAppended: (appended: Appended) => void;
   readonly onBug: (error: unknown, where: string) => void;
+  /** A stream has moved by an append whose answer was lost: what it appended was not told to anybody. */
+  readonly onUnseenAppend: (namespace: string, streamId: string) => void;
   /** A stream holds what this version does not know. */
   readonly onUnreadable: (streamId: string, error: ForgeError) => void;
   /** Streams kept in memory. */
@@ -181,7 +183,7 @@ export class StreamEngine {
     try {
       return foldEntry(loaded, aggregates, formats);
     } catch (error) {
-      if (error instanceof ForgeError && error.reason === "UNKNOWN_EVENT") this.#options.onUnreadable(streamId, error);
+      if (error instanceof ForgeError && error.code === ErrorCode.UNSUPPORTED_VERSION) this.#options.onUnreadable(streamId, error);
       if (loaded.snapshot === undefined || error instanceof ForgeError) throw error;
       // A snapshot is disposable: whatever is wrong with it, the events are the truth.
       this.#options.onBug(error, "snapshot");
@@ -242,7 +244,9 @@ export class StreamEngine {
         }
         // The outcome is unknown: the next attempt asks the command records first.
         await pause(backoffMs(storageFailures, 50, 2000));
-        waiting = await this.#withoutRecorded(waiting).catch(() => waiting);
+        const asked = waiting;
+        waiting = await this.#withoutRecorded(waiting).catch(() => asked);
+        if (waiting.length < asked.length) this.#options.onUnseenAppend(first.namespace, first.streamId);
       }
     }
     for (const { request, original } of repeats) this.#repeat(request, original);

@@ -37,8 +37,8 @@ interface Followed {
   seq: number;
   /** Where the stream is known to have come: beyond seq, something must be read. */
   knownSeq: number;
-  /** Of the newest event that came live: it waits here already, so that nobody needs to read it. */
-  liveSeq: number;
+  /** How far it was said to have come. What is behind that may still come live, which is seen when the reader gets there. */
+  movedSeq: number;
   pruned: number;
   /** The position that the subscriber was last told of, by event or marker. */
   toldSeq: number;
@@ -70,6 +70,8 @@ class Subscription implements Listener {
   #overflowed = false;
   /** Streams whose next events must be read from the store. */
   readonly #behind = new Set<Followed>();
+  /** Streams that were said to have come further than what has come live. */
+  readonly #moved = new Set<Followed>();
 
   constructor(request: SubscriptionRequest, ports: SubscriptionPorts) {
     this.#request = request;
@@ -86,10 +88,7 @@ class Subscription implements Listener {
       return;
     }
     for (const event of events) {
-      if (this.#live.push({ streamId, event }, event.bytes.length)) {
-        followed.liveSeq = event.seq;
-        continue;
-      }
+      if (this.#live.push({ streamId, event }, event.bytes.length)) continue;
       this.#overflowed = true;
       this.#live.nudge();
       return;
@@ -98,9 +97,9 @@ class Subscription implements Listener {
 
   onMoved(streamId: string, seq: number): void {
     const followed = this.#streams.get(streamId) as Followed;
-    if (seq <= Math.max(followed.knownSeq, followed.liveSeq)) return;
-    followed.knownSeq = seq;
-    this.#behind.add(followed);
+    followed.movedSeq = Math.max(followed.movedSeq, seq);
+    if (this.#behind.has(followed)) followed.knownSeq = Math.max(followed.knownSeq, seq);
+    else if (seq > followed.seq) this.#moved.add(followed);
     this.#live.nudge();
   }
 
@@ -117,11 +116,12 @@ class Subscription implements Listener {
     if (!follow) return;
     let toldAtMs = Date.now();
     while (!signal.aborted) {
-      if (this.#live.length === 0 && this.#behind.size === 0 && !this.#overflowed) {
+      if (this.#live.length === 0 && this.#behind.size === 0 && this.#moved.size === 0 && !this.#overflowed) {
         await this.#live.wait(Math.max(1, toldAtMs + this.#ports.heartbeatMs - Date.now()), signal);
       }
       if (this.#overflowed) throw this.#slow();
       yield* this.#takeLive();
+      this.#readMoved();
       yield* this.#catchUp();
       const quiet = Date.now() - toldAtMs >= this.#ports.heartbeatMs;
       for (const followed of this.#streams.values()) {
@@ -139,7 +139,7 @@ class Subscription implements Listener {
 
   #add(kind: StreamKindName, streamId: string, afterSeq: number): void {
     if (this.#streams.has(streamId)) return;
-    const followed: Followed = { kind, streamId, seq: afterSeq, knownSeq: 0, liveSeq: 0, pruned: 0, toldSeq: afterSeq };
+    const followed: Followed = { kind, streamId, seq: afterSeq, knownSeq: 0, movedSeq: 0, pruned: 0, toldSeq: afterSeq };
     this.#streams.set(streamId, followed);
     this.#behind.add(followed);
     this.#ports.hub.add(this.#request.namespace, streamId, this);
@@ -217,6 +217,16 @@ class Subscription implements Listener {
       followed.knownSeq = Math.max(followed.knownSeq, event.seq);
       this.#behind.add(followed);
     }
+  }
+
+  /** What was said to be there and has not come live must be read. */
+  #readMoved(): void {
+    for (const followed of this.#moved) {
+      if (followed.movedSeq <= followed.seq) continue;
+      followed.knownSeq = Math.max(followed.knownSeq, followed.movedSeq);
+      this.#behind.add(followed);
+    }
+    this.#moved.clear();
   }
 
   *#pass(followed: Followed, stored: StoredEvent): Generator<SubscribeEventsResponse> {

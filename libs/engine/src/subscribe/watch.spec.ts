@@ -48,7 +48,9 @@ function setup() {
       const read = stream.next();
       await vi.advanceTimersByTimeAsync(100);
       const { kind } = (await read).value as WatchStreamsResponse;
-      return kind.case === "changed" ? `${kind.value.stream?.id} ${kind.value.summary.case === "session" ? kind.value.summary.value.title : ""}`.trim() : String(kind.case);
+      return kind.case === "changed"
+        ? `${kind.value.stream?.id} ${kind.value.summary.case === "session" ? kind.value.summary.value.title : ""}`.trim()
+        : String(kind.case);
     };
     return { stream, next, stop };
   };

@@ -15,7 +15,7 @@ interface Watched {
   readonly moved: Set<string>;
   /** Rows as they were last told, so that a stream that moves without a change in lists is not told again. */
   readonly told: Lru<string>;
-  reading: Promise<void> | undefined;
+  isReading: boolean;
 }
 
 /** What moves within this time is read and told together. */
@@ -37,7 +37,7 @@ export class Watchers {
   }
 
   add(namespace: string, watcher: Watcher): void {
-    const watched = this.#watched.get(namespace) ?? { watchers: new Set(), moved: new Set(), told: new Lru(TOLD_MAX), reading: undefined };
+    const watched = this.#watched.get(namespace) ?? { watchers: new Set(), moved: new Set(), told: new Lru(TOLD_MAX), isReading: false };
     watched.watchers.add(watcher);
     this.#watched.set(namespace, watched);
   }
@@ -57,9 +57,9 @@ export class Watchers {
       return;
     }
     watched.moved.add(streamId);
-    watched.reading ??= this.#read(namespace, watched).finally(() => {
-      watched.reading = undefined;
-    });
+    if (watched.isReading) return;
+    watched.isReading = true;
+    void this.#read(namespace, watched);
   }
 
   /** Nobody knows what has moved meanwhile. */
@@ -79,6 +79,8 @@ export class Watchers {
         miss(watched);
       }
     }
+    // In the same step as the last look, so that whatever moves next begins anew.
+    watched.isReading = false;
   }
 }
 

@@ -14,17 +14,22 @@ export class Replicas {
   readonly #id: string;
   readonly #formats: EventFormats;
   readonly #unreadable = new Set<string>();
-  #inUse: EventFormatsInUse = { written: 1, readByAll: 1 };
+  readonly #onLost: () => void;
+  #inUse: EventFormatsInUse = { written: 1, readByAll: 1, replicas: [] };
 
-  constructor(store: Store, id: string, formats: EventFormats) {
+  /** `onLost`: another one has ended, perhaps before it had told what it did last. */
+  constructor(store: Store, id: string, formats: EventFormats, onLost: () => void) {
     this.#store = store;
     this.#id = id;
     this.#formats = formats;
+    this.#onLost = onLost;
   }
 
   /** Says that this one lives, and hears of the others; to be repeated every few seconds. */
   async keep(): Promise<void> {
+    const before = this.#inUse.replicas;
     this.#inUse = await this.#store.keepReplica({ id: this.#id, reads: this.#formats.reads, ttlMs: ALIVE_MS });
+    if (before.some((id) => !this.#inUse.replicas.includes(id))) this.#onLost();
   }
 
   async leave(): Promise<void> {

@@ -9,7 +9,7 @@ function setup(nextDueInMs: number | undefined, onAsked: (timers: Timers) => voi
   const lease = async () => {
     askedAtMs.push(Date.now());
     onAsked(timers);
-    return { tasks: [], nextDueInMs };
+    return { tasks: [], isFull: false, nextDueInMs };
   };
   const timers = new Timers(lease, {} as StreamEngine, {} as Repair, (error) => {
     throw error;

@@ -12,8 +12,8 @@ const POLL_MS_MAX = 5_000;
 const POLL_MS_MIN = 20;
 export const TIMERS_MAX = 100;
 
-/** Leases due timers, at most TIMERS_MAX; nextDueInMs is how long until another becomes due. */
-export type LeaseTimers = () => Promise<{ readonly tasks: readonly StoredTask[]; readonly nextDueInMs: number | undefined }>;
+/** Leases due timers, at most TIMERS_MAX; isFull: there may be more; nextDueInMs is how long until another becomes due. */
+export type LeaseTimers = () => Promise<{ readonly tasks: readonly StoredTask[]; readonly isFull: boolean; readonly nextDueInMs: number | undefined }>;
 
 /** Fires the timers of all streams, as commands to them, when the database's clock says so. */
 export class Timers {
@@ -56,10 +56,10 @@ export class Timers {
 
   /** Fires what is due; returns how long to wait for the next. */
   async #round(): Promise<number> {
-    const { tasks, nextDueInMs } = await this.#lease();
+    const { tasks, isFull, nextDueInMs } = await this.#lease();
     // One stream that is hard to reach does not hold up the others' timers.
     for (const task of tasks) void this.#fire(task);
-    return tasks.length === TIMERS_MAX ? 0 : Math.min(nextDueInMs ?? POLL_MS_MAX, POLL_MS_MAX);
+    return isFull ? 0 : Math.min(nextDueInMs ?? POLL_MS_MAX, POLL_MS_MAX);
   }
 
   async #fire(task: StoredTask): Promise<void> {

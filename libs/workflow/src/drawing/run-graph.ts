@@ -1,4 +1,4 @@
-import { type Run, type StepDefinition, type StepExecution, StepStatus } from "@forge/protocol/workflow";
+import { type Run, RunStatus, type StepDefinition, type StepExecution, StepStatus } from "@forge/protocol/workflow";
 
 /** A step of the definition with what became of it. */
 export interface GraphNode {
@@ -58,5 +58,6 @@ function edgesOf(step: StepDefinition, following: string, executions: readonly S
 function wentOn(execution: StepExecution, to: string, run: Run): boolean {
   if (execution.nextSource === "end") return to === END;
   if (execution.status !== StepStatus.FAILED) return false;
-  return run.steps.find(({ executionIndex }) => executionIndex === execution.executionIndex + 1)?.stepId === to;
+  const following = run.steps.find(({ executionIndex }) => executionIndex === execution.executionIndex + 1)?.stepId;
+  return following === undefined ? to === END && run.status === RunStatus.COMPLETED_WITH_ERRORS : following === to;
 }

@@ -3,6 +3,9 @@ import { ForgeError } from "@forge/protocol";
 /** What Forge keeps for itself beside a project's files; its database changes all the time. */
 const OWN = ".forge/data";
 
+/** Marks a data directory, wherever it is and whatever it is called: it holds tokens, and is never a part of a workspace. */
+export const DATA_MARKER = ".forge-data";
+
 /** Whether a path of a directory is left out, with all that is below it. */
 export type IsExcluded = (path: string) => boolean;
 

@@ -7,7 +7,7 @@ import { ErrorCode } from "@forge/protocol/common";
 import { compareUtf8, type Entry, EntrySchema, EntryType, MANIFEST_ENTRIES_MAX } from "@forge/protocol/workspace";
 import { Slots } from "../slots.ts";
 import { stopIfAborted } from "../stop.ts";
-import { type IsExcluded, isOnlyForOwn } from "./exclusion.ts";
+import { DATA_MARKER, type IsExcluded, isOnlyForOwn } from "./exclusion.ts";
 import { codeOf, fileError, quoted } from "./file-error.ts";
 import { type OpenDirectory, openChild } from "./open-directory.ts";
 import { modeOf, openFile, readFile } from "./read-file.ts";
@@ -49,7 +49,10 @@ const MOVED: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENOTDIR", "EMLIN
 export async function scan(root: OpenDirectory, options: ScanOptions): Promise<Scanned> {
   const scanner = new Scanner(options);
   try {
-    await scanner.children(root, await namesIn(root, ""), "");
+    const names = await namesIn(root, "");
+    if (names.includes(DATA_MARKER))
+      throw ForgeError.validation("directory", "this is a data directory of Forge's, with its tokens: it is not to be kept as a workspace");
+    await scanner.children(root, names, "");
   } finally {
     // What still reads closes its file before anybody goes on.
     await scanner.reading.whenIdle();
@@ -98,7 +101,7 @@ class Scanner {
     if (stat.isDirectory()) {
       await using child = await openChild(directory, name);
       const names = await namesIn(child, path);
-      if (isOnlyForOwn(name, names)) return;
+      if (isOnlyForOwn(name, names) || names.includes(DATA_MARKER)) return;
       this.#push({ path, type: EntryType.DIRECTORY });
       await this.children(child, names, path);
     } else if (stat.isSymbolicLink()) {

@@ -4,7 +4,7 @@ import { CheckpointKind, CheckpointKindSchema, type Event, EventService } from "
 import { type Message, SessionService, TurnStatus } from "@forge/protocol/session";
 import { Decision, RiskLevel } from "@forge/protocol/tool";
 import { expect } from "vitest";
-import { createSession, eventsUntil, factsOf, say, sessionStream, startTurn, turnEnded, useTool } from "../../../harness/work.ts";
+import { createSession, factsOf, say, startTurn, turnEnded, useTool } from "../../../harness/work.ts";
 import type { Scenario, World } from "../scenario.ts";
 import { accepted, refusalIn } from "../steps/outcomes.ts";
 import { callsOf, messagesIn, ownTool, SCRIPTED_MODEL, saysOf, startOwnExecutor } from "../steps/own-executor.ts";
@@ -162,7 +162,7 @@ async function firstInputWins(world: World): Promise<void> {
 
 async function steered(world: World): Promise<void> {
   const { provider } = await startOwnExecutor(world);
-  const saidMore = Promise.withResolvers<void>();
+  const [writes, saidMore] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   provider.enqueue(async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(delta({ role: "assistant", content: "I count: " }));
@@ -172,7 +172,7 @@ async function steered(world: World): Promise<void> {
   const client = await world.open();
   const { sessionId } = await world.reference.session.createSession({ header: commandHeader(), agent: { model: SCRIPTED_MODEL }, queue: world.queue });
   const turnId = await startTurn(world.reference, sessionId, "count to 3");
-  await eventsUntil(world.reference, sessionStream(sessionId), ({ kind }) => kind === "turn.output_delta");
+  await writes.promise;
   await accepted(client.call(session.steerTurn, { header: commandHeader(), sessionId, turnId, input: [say("count to 2")] }));
   saidMore.resolve();
   const events = await turnEnded(world.reference, sessionId, turnId);

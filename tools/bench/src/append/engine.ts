@@ -51,6 +51,7 @@ export function engineCommands(store: Store): AppendWorkload {
     toolsOf: () => [],
     formats: EVENT_FORMATS,
     mayWrite: async () => true,
+    onUnseenAppend: () => undefined,
     onUnreadable: (_, error) => {
       throw error;
     },
