@@ -42,7 +42,7 @@ describe("two versions of the control plane", () => {
     await olderService.stop();
     session = await createSession(newer, { agent: { model: "demo/echo", tools: [], budget: { wallTime: { seconds: 20n } } } });
     await updatePolicy(newer, session);
-    await turnEnded(newer, session, await startTurn(newer, session, "before"));
+    expect((await turnEnded(newer, session, await startTurn(newer, session, "before"))).at(-1)?.kind).toBe("turn.completed");
   });
 
   it("the older, started beside it, says which streams it leaves to the newer, shows their events, and serves all others", async () => {

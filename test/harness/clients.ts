@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,14 +20,11 @@ export const CLIENTS: readonly (readonly [string, (server: Server) => Promise<Fo
   ["JSON lines", startJsonLines],
 ];
 
-/** `forge rpc` in a project that is served at the address. */
+/** `forge rpc` as a client of the server, in a directory of its own. */
 export async function startJsonLines({ url, token }: Server): Promise<ForgeClient> {
   const root = await mkdtemp(path.join(tmpdir(), "forge-lines-"));
-  const dataDirectory = path.join(root, ".forge", "data");
-  await mkdir(dataDirectory, { recursive: true });
-  await writeFile(path.join(dataDirectory, "token"), token, { mode: 0o600 });
-  await writeFile(path.join(dataDirectory, "address.json"), JSON.stringify({ url, pid: process.pid, startedAt: new Date().toISOString(), version: "0" }));
-  const client = createJsonLinesClient({ command: process.execPath, args: [FORGE, "rpc"], cwd: root, env: { ...process.env, DATABASE_URL: "" } });
+  const env = { ...process.env, FORGE_URL: url, FORGE_TOKEN: token, DATABASE_URL: "" };
+  const client = createJsonLinesClient({ command: process.execPath, args: [FORGE, "rpc"], cwd: root, env });
   return {
     ...client,
     close: async () => {

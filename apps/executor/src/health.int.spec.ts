@@ -13,5 +13,5 @@ it("is healthy until it drains, and has nothing else to tell", async () => {
   health.drain();
   expect(await ask("/healthz")).toEqual([503, "draining\n"]);
   await health.close();
-  await expect(ask("/healthz")).rejects.toThrow();
+  await expect(ask("/healthz")).rejects.toThrow("fetch failed");
 });

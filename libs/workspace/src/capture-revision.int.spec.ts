@@ -29,6 +29,8 @@ describe("capturing a directory", () => {
       "a/.forge/data/x": text("x"),
       ".forge/data/pg/1": text("1"),
       ".forge/config": text("kept"),
+      "elsewhere/db/.forge-data": text(""),
+      "elsewhere/db/token": text("secret"),
       ".git/HEAD": text("ref"),
       empty: "directory",
       "a/up": { link: "../b.sh" },
@@ -44,6 +46,7 @@ describe("capturing a directory", () => {
       "a",
       "a/up -> ../b.sh",
       "b.sh 755 run",
+      "elsewhere",
       "empty",
       "nowhere -> missing",
     ]);

@@ -57,13 +57,13 @@ export function timelineLines(run: Run, style: Style, columns: number): string[]
   const rows = bars.map(({ step, fromMs, toMs }) => {
     const from = Math.min(width - 1, Math.floor((fromMs / totalMs) * width));
     const length = Math.max(1, Math.min(width - from, Math.round(((toMs - fromMs) / totalMs) * width)));
-    const bar = `${" ".repeat(from)}${colourOf(step.status, style)("█".repeat(length))}${" ".repeat(width - from - length)}`;
+    const bar = `${" ".repeat(from)}${style[colourOf(step.status)]("█".repeat(length))}${" ".repeat(width - from - length)}`;
     return `${pad(cut(oneLine(step.stepId), names), names)} ${style.dim("▕")}${bar}${style.dim("▏")}${pad(formatDuration(toMs - fromMs), TOOK_COLUMNS, "right")}`;
   });
   return [headLine(run, style), "", ...rows];
 }
 
-function colourOf(status: StepStatus, style: Style): (text: string) => string {
-  if (status === StepStatus.COMPLETED) return style.green;
-  return status === StepStatus.FAILED ? style.red : style.yellow;
+function colourOf(status: StepStatus): "green" | "red" | "yellow" {
+  if (status === StepStatus.COMPLETED) return "green";
+  return status === StepStatus.FAILED ? "red" : "yellow";
 }

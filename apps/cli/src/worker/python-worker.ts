@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { WorkerConnection } from "./worker-connection.ts";
 import type { WorkerEnd, WorkerSettings } from "./worker-settings.ts";
-import type { WorkerView } from "./worker-view.ts";
 
 const CHECK = "import importlib.util, sys; sys.exit(0 if importlib.util.find_spec('forge_client') else 3)";
 const CHECK_MS_MAX = 30_000;
@@ -30,23 +28,26 @@ export async function runPythonWorker(
   connection: WorkerConnection,
   settings: WorkerSettings,
   { asked, hurry }: WorkerEnd,
-  { moved, view }: { readonly moved: EventTarget; readonly view: WorkerView },
+  moved: EventTarget,
 ): Promise<number> {
   const python = environment.FORGE_PYTHON || "python3";
   checkPython(python, environment);
   const { file, name, queues, slots, reload, isJson } = settings;
-  const words = [file, "--name", name, "--slots", String(slots), ...queues.flatMap((queue) => ["--queue", queue]), ...(reload ? ["--reload"] : [])];
+  const words = [
+    file,
+    "--name",
+    name,
+    "--slots",
+    String(slots),
+    ...queues.flatMap((queue) => ["--queue", queue]),
+    ...(reload ? ["--reload"] : []),
+    ...(isJson ? ["--json"] : []),
+  ];
   const start = (): ChildProcess => {
     const { url, token, namespace } = connection;
     const env = { ...environment, FORGE_URL: url, FORGE_TOKEN: token, ...(namespace === undefined ? {} : { FORGE_NAMESPACE: namespace }) };
-    const output = isJson ? "pipe" : "inherit";
     // A session of its own: Ctrl-C is told to it by this process.
-    const started = spawn(python, ["-c", RUN, String(process.pid), ...words], { cwd: directory, env, detached: true, stdio: ["ignore", output, output] });
-    for (const stream of ["stdout", "stderr"] as const) {
-      const input = started[stream];
-      if (input !== null) createInterface({ input }).on("line", (line) => view.onEvent({ kind: "output", stream, line }));
-    }
-    return started;
+    return spawn(python, ["-c", RUN, String(process.pid), ...words], { cwd: directory, env, detached: true, stdio: ["ignore", "inherit", "inherit"] });
   };
   let child = start();
   let isMoving = false;

@@ -67,7 +67,7 @@ export async function workerCommand(context: Context, reference: string, options
     const { name = defaultName(file), queue, slots, reload } = options;
     const settings: WorkerSettings = { file, name, queues: queue ?? queues, slots, reload, isJson: options.json === true };
     const workerEnd = { asked: asked.signal, hurry: hurry.signal };
-    if (path.extname(file) === PYTHON) return await runPythonWorker(context, connection, settings, workerEnd, { moved, view });
+    if (path.extname(file) === PYTHON) return await runPythonWorker(context, connection, settings, workerEnd, moved);
     return await runTypeScriptWorker(context, connection, settings, workerEnd, view);
   } finally {
     release();

@@ -81,6 +81,17 @@ describe("tokens", () => {
     await expect(revokeToken("wide")).rejects.toMatchObject({ code: ErrorCode.NOT_FOUND });
   });
 
+  it("can't outlive the token that they are granted with", async () => {
+    const { createToken } = setup();
+    const expiresAtMs = Date.now() + 60_000;
+    const call: Call = { ...CALL, expiresAtMs };
+    const late = timestampFromMs(expiresAtMs + 1);
+    for (const grant of [GRANT, { ...GRANT, expiresAt: late }]) {
+      await expect(createToken(grant, HASH, call)).rejects.toMatchObject({ code: ErrorCode.PERMISSION_DENIED, reason: "GRANT_TOO_LONG" });
+    }
+    expect((await createToken({ ...GRANT, expiresAt: timestampFromMs(expiresAtMs) }, HASH, call)).token?.grant?.name).toBe(GRANT.name);
+  });
+
   it("can't be withdrawn by themselves", async () => {
     await expect(setup().revokeToken("boss")).rejects.toMatchObject({ code: ErrorCode.CONFLICT, reason: "TOKEN_IN_USE" });
   });

@@ -43,6 +43,16 @@ describe("the graph of a run", () => {
   });
 });
 
+it("a run whose last step failed and was passed over ends in its graph as well", () => {
+  const run = create(RunSchema, {
+    status: RunStatus.COMPLETED_WITH_ERRORS,
+    definition: { steps: [{ id: "a", kind: { case: "function", value: {} } }] },
+    steps: [executed({ stepId: "a", status: StepStatus.FAILED }, 0)],
+  });
+  expect(runGraph(run).edges).toMatchObject([{ from: "a", to: "end", taken: 1 }]);
+  expect(runGraph(create(RunSchema, { ...run, status: RunStatus.FAILED })).edges).toMatchObject([{ to: "end", taken: 0 }]);
+});
+
 describe("the timeline of a run", () => {
   it("counts from its start, and to now for what runs still", () => {
     const run = create(RunSchema, {
@@ -66,6 +76,7 @@ describe("the page of a run", () => {
     expect(page).toContain("state.steps.review.again");
     expect(page).toContain("steps.draft.words");
     expect(page).toContain("$0.001500");
+    expect(runPage(create(RunSchema, { createdAt: timestampFromMs(START_MS) }), readInline, START_MS + 119_700)).toContain("2 min 0 s");
     expect(page).not.toMatch(/<script|src=|href=|url\((?!#)|@import/i);
     expect(page).toContain("default-src 'none'");
   });

@@ -24,9 +24,10 @@ export async function checkFunctions({ definition, file }: LoadedWorkflow, proje
 }
 
 async function modulesOf(directory: string): Promise<string[]> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
-    throw ForgeError.validation("functions_dir", `${directory} can't be read: ${error.message}`, { reason: "CONFIG_VALIDATION", cause: error });
+  const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return [];
+    throw ForgeError.validation("functions_dir", `${directory} can't be read: ${message}`, { reason: "CONFIG_VALIDATION", cause: error });
   });
   const files = entries.filter((entry) => !entry.isDirectory() && MODULE.test(entry.name) && !NO_MODULE.test(entry.name));
   return files.map(({ name }) => basename(name, extname(name))).toSorted();

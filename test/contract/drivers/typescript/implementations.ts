@@ -9,6 +9,5 @@ export const IMPLEMENTATIONS: readonly Implementation[] = NAMES.map((name) => ({
   name,
   language: "TypeScript",
   findsServer: name === "local",
-  replacesServer: name === "json-lines",
   start: async () => ({ command: process.execPath, args: [path.join(import.meta.dirname, "main.ts"), name] }),
 }));

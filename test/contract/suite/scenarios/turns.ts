@@ -166,6 +166,7 @@ async function steered(world: World): Promise<void> {
   provider.enqueue(async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(delta({ role: "assistant", content: "I count: " }));
+    writes.resolve();
     await saidMore.promise;
     response.end(delta({ content: "1 2 3" }) + finish("stop"));
   }, saysOf("1 2"));

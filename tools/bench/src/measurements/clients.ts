@@ -1,11 +1,14 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { toBinary } from "@bufbuild/protobuf";
 import { commandHeader, createClient, type ForgeClient, type TransportName } from "@forge/client";
 import { StreamKind } from "@forge/protocol/common";
 import { SubscribeEventsResponseSchema } from "@forge/protocol/event";
 import { GetSessionSnapshotResponseSchema } from "@forge/protocol/session";
+import { findPython } from "@forge/python";
+import { execa } from "execa";
 import { measure } from "../load.ts";
 import type { Row, Section } from "../report/row.ts";
 import type { Scale } from "../scale.ts";
@@ -22,6 +25,8 @@ const EVENTS_MIN = 1_000;
 const READ_RATIO_MIN = 0.5;
 const EVENT_RATIO_MIN = 0.6;
 
+const PYTHON_SCRIPT = fileURLToPath(new URL("../python/measure.py", import.meta.url));
+const PYTHON_MS_MAX = 120_000;
 const NOTE =
   "Each client of this repository against Forge, and against a bare echo service: the same rpc library in a process of its own, whose handlers answer the same bytes at once. Forge also looks at " +
   `the token, asks the database for the stream's head before a snapshot, and reads the events from it. ${IN_FLIGHT} reads in flight; events of one stream from its beginning, read to its end.`;
@@ -113,7 +118,35 @@ export async function measureClients(fleet: Fleet, scale: Scale): Promise<Sectio
       await bare.close();
     }
   }
+  rows.push(...(await pythonRows(fleet, echo.ready.http2Url, { sessionId, expected, scale })));
   return { title: "Clients", note: NOTE, rows };
+}
+
+interface Subject {
+  readonly sessionId: string;
+  readonly expected: number;
+  readonly scale: Scale;
+}
+
+/** The Python clients, each measurement in a process of its own; none where Python is not there. */
+async function pythonRows(fleet: Fleet, echoUrl: string, { sessionId, expected, scale }: Subject): Promise<Row[]> {
+  const python = await findPython();
+  if (typeof python !== "string") return [];
+  const rates = async (kind: string, url: string): Promise<Rates> => {
+    const words = [PYTHON_SCRIPT, kind, url, sessionId, String(expected), String(scale.seconds / 3)];
+    const { stdout } = await execa(python, words, { env: { FORGE_TOKEN: fleet.clientToken }, timeout: PYTHON_MS_MAX });
+    return JSON.parse(stdout) as Rates;
+  };
+  const rows: Row[] = [];
+  for (const [name, kind] of [
+    ["python", "sync"],
+    ["python-async", "async"],
+  ] as const) {
+    const pairs: { readonly forge: Rates; readonly bare: Rates }[] = [];
+    for (let index = 0; index < Math.min(scale.rounds, 5); index++) pairs.push({ bare: await rates(kind, echoUrl), forge: await rates(kind, fleet.url) });
+    rows.push(rowOf(`${name}: snapshot reads`, "reads", READ_RATIO_MIN, pairs), rowOf(`${name}: events`, "events", EVENT_RATIO_MIN, pairs));
+  }
+  return rows;
 }
 
 function rowOf(name: string, of: keyof Rates, min: number, pairs: readonly { readonly forge: Rates; readonly bare: Rates }[]): Row {
