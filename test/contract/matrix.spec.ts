@@ -131,7 +131,10 @@ describe.each(TOPOLOGIES)("$name", (wiring) => {
   describe.each(groups.map((members) => ({ members })))("together", ({ members }) => {
     let results: Awaited<ReturnType<typeof runScenarios>>;
     beforeAll(async () => {
-      results = await runScenarios(members, running, topology);
+      results = await runScenarios(members, running, topology, ({ name }, implementation, { error }) => {
+        const known = running.find((each) => each.name === implementation)?.known.has(name) ?? false;
+        return (error !== undefined) === known;
+      });
       for (const [{ name }, cases] of results) {
         const [slowest] = [...cases].toSorted(([, a], [, b]) => b.durationMs - a.durationMs);
         if (slowest !== undefined) durations.push({ what: `${name} (${slowest[0]})`, ms: slowest[1].durationMs });

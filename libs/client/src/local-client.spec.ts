@@ -28,7 +28,11 @@ describe("a client without a wire", () => {
       .mockResolvedValue(create(CreateSessionResponseSchema, { sessionId: "made" }) as never);
     const client = setup({ session: { createSession } });
     expect((await client.session.createSession({ title: "a" })).sessionId).toBe("made");
-    expect(createSession).toHaveBeenCalledWith(create(CreateSessionRequestSchema, { title: "a" }), { ...CALLER, signal: expect.any(AbortSignal) });
+    expect(createSession).toHaveBeenCalledWith(create(CreateSessionRequestSchema, { title: "a" }), {
+      ...CALLER,
+      role: "admin",
+      signal: expect.any(AbortSignal),
+    });
   });
 
   it("throws what a service threw, and makes an error of Forge of a bug", async () => {

@@ -23,7 +23,7 @@ export interface Implementation {
   readonly language: string;
   /** True for a client that finds its server by itself, and not by World.open's url. */
   readonly findsServer?: boolean;
-  /** True for one that looks for another server, or starts one, where its own does not answer, as `forge` does for its project. */
+  /** True for one that looks for another server, or goes on calling its own, where that does not answer, as `forge` does: it tells nothing before its patience ends. */
   readonly replacesServer?: boolean;
   /** How to start it, after whatever has to be built; it is called once in a run, and again only after a driver had to be ended. */
   start(): Promise<Launch | Missing>;

@@ -28,7 +28,7 @@ export function contractPage(input: TableInput): string {
   const lines = [
     "# The contract, and who keeps it",
     "",
-    "<!-- Written by the contract suite: npx vitest run --project system test/contract/matrix.spec.ts -u -->",
+    "<!-- Written by the contract suite: npm test -- --project system test/contract/matrix.spec.ts -u -->",
     "",
     "Each row is a promise of the session protocol, each column a client. One suite tries every promise on every client, with",
     `${topologies.join(" and with ")}.`,

@@ -9,5 +9,6 @@ export const IMPLEMENTATIONS: readonly Implementation[] = NAMES.map((name) => ({
   name,
   language: "TypeScript",
   findsServer: name === "local",
+  replacesServer: name === "json-lines",
   start: async () => ({ command: process.execPath, args: [path.join(import.meta.dirname, "main.ts"), name] }),
 }));

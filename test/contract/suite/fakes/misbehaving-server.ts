@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { StreamKind } from "@forge/protocol/common";
 import { EventService, SubscribeEventsResponseSchema } from "@forge/protocol/event";
-import { GetSessionSnapshotResponseSchema } from "@forge/protocol/session";
+import { GetSessionSnapshotResponseSchema, SessionService } from "@forge/protocol/session";
 import { type FakeRequest, type FakeResponse, type FakeServer, startFakeServer } from "./fake-server.ts";
 import { MISBEHAVIOURS, type MisbehaviourName } from "./misbehaviours.ts";
-import { Wire } from "./wire.ts";
+import { pathOf, Wire } from "./wire.ts";
 
 /** The session and stream of the good parts of its answers. */
 export const FAKE_ID = "00000000-0000-7000-8000-00000000fa4e";
@@ -36,7 +36,12 @@ export async function startMisbehavingServer(name: MisbehaviourName): Promise<Mi
 /** Answers one call badly. */
 async function misbehave(name: MisbehaviourName, request: FakeRequest, response: FakeResponse, heard: Promise<void>): Promise<void> {
   const wire = new Wire(request);
-  const isStream = request.url === `/${EventService.typeName}/${EventService.method.subscribeEvents.name}`;
+  const isStream = request.url === pathOf(EventService.method.subscribeEvents);
+  if (!isStream && request.url !== pathOf(SessionService.method.getSessionSnapshot)) {
+    // Whatever a client asks first, to see whether anybody is there.
+    wire.answerEmpty(response);
+    return;
+  }
   const message = isStream ? wire.encode(SubscribeEventsResponseSchema, goodPosition(1n)) : wire.encode(GetSessionSnapshotResponseSchema, goodSnapshot);
   await MISBEHAVIOURS[name]({ response, wire, message, isStream, heard });
 }

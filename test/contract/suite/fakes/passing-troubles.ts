@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { StreamKind } from "@forge/protocol/common";
 import { EventService, SubscribeEventsRequestSchema, type SubscribeEventsResponse, SubscribeEventsResponseSchema } from "@forge/protocol/event";
-import { StartTurnRequestSchema, StartTurnResponseSchema } from "@forge/protocol/session";
+import { SessionService, StartTurnRequestSchema, StartTurnResponseSchema } from "@forge/protocol/session";
 import { type FakeRequest, type FakeResponse, type FakeServer, startFakeServer } from "./fake-server.ts";
 import { FAKE_ID } from "./misbehaving-server.ts";
 import { MISBEHAVIOURS } from "./misbehaviours.ts";
-import { Wire } from "./wire.ts";
+import { pathOf, Wire } from "./wire.ts";
 
 /** A server that is in trouble at first, each time in another, and then well. */
 export interface PassingTroubles extends FakeServer {
@@ -47,8 +47,13 @@ export async function startPassingTroubles(): Promise<PassingTroubles> {
     wire.end(response);
   };
   const server = await startFakeServer((request, response) => {
-    const isStream = request.url === `/${EventService.typeName}/${EventService.method.subscribeEvents.name}`;
-    void whole(request).then((body) => (isStream ? subscribe : startTurn)(new Wire(request), body, response));
+    const wire = new Wire(request);
+    void whole(request).then((body) => {
+      if (request.url === pathOf(EventService.method.subscribeEvents)) return subscribe(wire, body, response);
+      if (request.url === pathOf(SessionService.method.startTurn)) return startTurn(wire, body, response);
+      // Whatever a client asks first, to see whether anybody is there.
+      return wire.answerEmpty(response);
+    });
   });
   // Not spread: what the server counts is read when it is asked for.
   return Object.assign(server, { cursors, commandIds });

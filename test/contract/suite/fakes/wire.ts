@@ -1,10 +1,15 @@
-import { type DescMessage, fromBinary, fromJsonString, type MessageShape, toBinary, toJsonString } from "@bufbuild/protobuf";
+import { type DescMessage, type DescMethod, fromBinary, fromJsonString, type MessageShape, toBinary, toJsonString } from "@bufbuild/protobuf";
 import type { FakeRequest, FakeResponse } from "./fake-server.ts";
 
 type Framing = "connect-unary" | "connect-stream" | "grpc" | "grpc-web";
 
 const END_OF_CONNECT_STREAM = 0b10;
 const TRAILERS_OF_GRPC_WEB = 0x80;
+
+/** Where a method is called. */
+export function pathOf({ parent, name }: DescMethod): string {
+  return `/${parent.typeName}/${name}`;
+}
 
 /** How a call wants to be answered, told by its content type; and that answer in pieces, so that a server can leave out or spoil each. */
 export class Wire {
@@ -33,6 +38,13 @@ export class Wire {
   decode<D extends DescMessage>(desc: D, body: Buffer): MessageShape<D> {
     const message = this.framing === "connect-unary" ? body : body.subarray(5);
     return this.#isJson ? fromJsonString(desc, message.toString()) : fromBinary(desc, message);
+  }
+
+  /** A good answer that says nothing. */
+  answerEmpty(response: FakeResponse): void {
+    this.begin(response);
+    response.write(this.frame(Buffer.from(this.#isJson ? "{}" : "")));
+    this.end(response);
   }
 
   /** A message as it goes over the wire; alone in the body where it has no frame. */

@@ -57,9 +57,9 @@ class Sent {
   }
 
   /** Its one effect is on record, with the answer that the client got. */
-  async expectOneEffect(client: SuiteClient, answer: Uint8Array): Promise<void> {
+  async expectOneEffect(answer: Uint8Array): Promise<void> {
     const { method, kind } = this.#command;
-    const result = await accepted(client.call(getCommandResult, this.#named()));
+    const result = await this.#world.reference.event.getCommandResult(this.#named());
     expect({ answer: result.result, type: result.resultType }).toEqual({ answer, type: method.output.typeName });
     expect(result.stream).toBeDefined();
     const found: string[] = [];
@@ -96,7 +96,7 @@ async function afterLostAnswer(world: World, sent: Sent): Promise<Uint8Array> {
   world.defer(() => proxy.close());
   const client = await world.open({ url: proxy.url });
   // The connection stands, so that it is the answer that is lost and not the greeting.
-  await refused(client.call(getCommandResult, { commandId: randomUUID(), createKind: StreamKind.SESSION }));
+  await sent.expectIdRefused(client, " ");
   proxy.loseAnswers();
   const sending = sent.by(client, { retry: true });
   await Promise.race([sending, sent.hadEffect()]);
@@ -109,7 +109,7 @@ function oneEffect(command: Command): Scenario {
   return {
     group: "A command sent again: twice, 20 times at once, after its answer was lost, after a restart",
     name: `${method.name} has one effect and one answer`,
-    methods: [method, getCommandResult],
+    methods: [method],
     run: async (world) => {
       const client = await world.open();
       const [often, lost] = await Promise.all([Sent.prepare(world, command), Sent.prepare(world, command)]);
@@ -121,10 +121,10 @@ function oneEffect(command: Command): Scenario {
       expect(await often.reuse(client)).toBeOneOf([undefined, "CONFLICT COMMAND_ID_REUSED"]);
       const lostAnswer = await afterLostAnswer(world, lost);
       expect(await lost.by(client)).toEqual(lostAnswer);
-      await lost.expectOneEffect(client, lostAnswer);
+      await lost.expectOneEffect(lostAnswer);
       await world.restart();
       expect(await often.by(client, { retry: true })).toEqual(answer);
-      await often.expectOneEffect(client, answer);
+      await often.expectOneEffect(answer);
     },
   };
 }
@@ -158,6 +158,22 @@ export const SCENARIOS: readonly Scenario[] = [
       expect(await refusalIn(client.call(closeSession, { header, sessionId }))).toBe("CONFLICT COMMAND_ID_REUSED");
       const { session } = await world.reference.session.getSessionSnapshot({ sessionId });
       expect(session?.status).toBe(SessionStatus.ACTIVE);
+    },
+  },
+  {
+    group: "Commands",
+    name: "what became of a command is told by its id, with the answer that it had; of one that never came there is nothing",
+    methods: [createSession, getCommandResult],
+    run: async (world) => {
+      const client = await world.open();
+      await joinOwnQueue(world);
+      const header = commandHeader();
+      const answer = await accepted(client.call(createSession, { header, agent: { model: OWN_MODEL }, queue: world.queue }));
+      const named = { commandId: header.commandId ?? "", createKind: StreamKind.SESSION };
+      const told = await accepted(client.call(getCommandResult, named));
+      expect(told).toMatchObject({ seq: answer.seq, stream: sessionStream(answer.sessionId), resultType: createSession.output.typeName });
+      expect(told.result).toEqual(toBinary(createSession.output, answer));
+      expect((await refused(client.call(getCommandResult, { ...named, commandId: randomUUID() }))).code).toBe(ErrorCode.NOT_FOUND);
     },
   },
   {
