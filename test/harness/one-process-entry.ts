@@ -37,7 +37,6 @@ const worker = await startWorker({
   onProblem: (error) => logger.warn({ err: error }, "a problem in the executor"),
 });
 ready({ connection: database.connection }, async () => {
-  await worker.drain(5_000);
   await worker.stop();
   await local.close();
   await service.close();

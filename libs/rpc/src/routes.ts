@@ -159,8 +159,8 @@ function streaming(handler: Streaming, options: RoutesOptions, openStreams: Open
           throw new ConnectError("the caller is gone", Code.Canceled, undefined, undefined, error);
         }
       }
-      // Services end a stream quietly when its signal says so.
-      refused.throwIfAborted();
+      // Services end a stream quietly when its signal says so; who reads it is told why it ended.
+      call.signal.throwIfAborted();
     } catch (error) {
       throw toStatus(toForgeError(error, options.onBug));
     } finally {

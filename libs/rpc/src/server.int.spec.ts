@@ -345,6 +345,22 @@ describe("streams over HTTP/2 whose reader leaves amid them", () => {
   });
 });
 
+it("a stream that ends at its deadline says so, whoever's clock was first", async () => {
+  const subscribeEvents = async function* (_: unknown, { signal }: { readonly signal: AbortSignal }) {
+    yield position(1);
+    await once(signal, "abort");
+  };
+  const served = await serve({ event: { subscribeEvents } });
+  const answer = await fetch(`${served.url}/forge.event.v1.EventService/SubscribeEvents`, {
+    method: "POST",
+    headers: { ...AS_CLIENT.headers, "content-type": "application/connect+json", "connect-protocol-version": "1", "connect-timeout-ms": "200" },
+    body: Buffer.concat([Buffer.from([0, 0, 0, 0, 2]), Buffer.from("{}")]),
+  });
+  // The last frame of the stream, which has the flag 2, is its end.
+  expect(await answer.text()).toMatch(/"error":\{"code":"deadline_exceeded"/);
+  expect(served.bugs).toEqual([]);
+});
+
 describe("a server", () => {
   it("says which port is in use", async () => {
     const { port } = await serve();

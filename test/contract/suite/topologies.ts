@@ -10,6 +10,8 @@ import { linesOf } from "../../harness/lines.ts";
 import type { OneProcessConfig } from "../../harness/one-process-entry.ts";
 import { LEASE_TTL_MS, NAMESPACE, SUBSCRIBER_BYTES_MAX } from "./limits.ts";
 
+const STOP_MS_MAX = 20_000;
+
 /** Servers that run, for every case of the matrix. */
 export interface RunningTopology {
   readonly urls: readonly string[];
@@ -72,7 +74,11 @@ async function startOneProcess(): Promise<RunningTopology> {
     },
     close: async () => {
       await reference.close();
-      await running.child.kill();
+      // In peace, so that the database has ended with it and its files can go.
+      const { child } = running;
+      const late = setTimeout(() => child.signal("SIGKILL"), STOP_MS_MAX);
+      await child.stop();
+      clearTimeout(late);
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { afterEach, describe, expect, test } from "vitest";
+import path from "node:path";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { eventually, processesWith } from "../testing/processes.ts";
 import type { Isolation } from "./isolation.ts";
 import { defaultIsolation } from "./process-tree.ts";
@@ -163,7 +165,11 @@ test.runIf(strongest.kind === "namespace")("a namespace holds what has cleared i
 
 test("marked isolation says so when a process that it can't find still holds the output", async () => {
   const mark = `sleep ${nextLength++}`;
-  const result = await runProcess({ command: `env -i setsid ${mark} & exit 0`, cwd: "/", isolation: { kind: "marked" } });
+  const directory = await mkdtemp(path.join(tmpdir(), "forge-run-process-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  // The command ends only once the other has left its mark behind.
+  const command = `env -i /usr/bin/setsid /bin/sh -c ': > ${directory}/away; exec ${mark}' & until [ -e ${directory}/away ]; do sleep 0.01; done; exit 0`;
+  const result = await runProcess({ command, cwd: "/", isolation: { kind: "marked" } });
   const [survivor] = await processesWith(mark.replace(" ", "\0"));
   process.kill(survivor as number, "SIGKILL");
   expect(result).toMatchObject({ exitCode: 0, confirmedStopped: false });
