@@ -17,7 +17,7 @@ import type { Section } from "./report/row.ts";
 import { FULL, QUICK, type Scale } from "./scale.ts";
 import { startFleet } from "./server/fleet.ts";
 
-// Measures what docs/reference/performance.md shows. `--quick` takes two minutes at most and leaves the page alone, `--json` prints one JSON object,
+// Measures what docs/reference/performance.md shows. `--quick` takes two minutes at most, leaves out the clients, and leaves the page alone, `--json` prints one JSON object,
 // `--only appends,turns` measures some sections, and leaves the page alone as well.
 
 const PAGE = fileURLToPath(new URL("../../../docs/reference/performance.md", import.meta.url));
@@ -80,7 +80,7 @@ async function measureServices(): Promise<readonly Section[]> {
     progress("throughput");
     sections.push(await measureThroughput(pool, inside, scale));
   }
-  if (wanted("clients")) {
+  if (wanted("clients") && !(options.quick === true && only === undefined)) {
     progress("clients");
     sections.push(await measureClients(inside, scale));
   }
