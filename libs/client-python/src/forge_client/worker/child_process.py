@@ -101,7 +101,8 @@ class ChildProcess:
         descriptor = fcntl.fcntl(theirs.fileno(), fcntl.F_DUPFD_CLOEXEC, _DESCRIPTOR_MIN)
         theirs.close()
         environment = {name: value for name, value in os.environ.items() if name not in _OWN_VARIABLES}
-        command = [sys.executable, "-X", "faulthandler", "-c", _BOOT, str(descriptor), json.dumps(_boot_path())]
+        # Unbuffered: what a call prints belongs to that call, and is shown while it runs.
+        command = [sys.executable, "-u", "-X", "faulthandler", "-c", _BOOT, str(descriptor), json.dumps(_boot_path())]
         try:
             tree = await ProcessTree.start(command, environment, descriptor)
         except BaseException:
