@@ -79,7 +79,8 @@ describe("the data directory", () => {
     expect(words(await checkDataDirectory(subject()))[1]).toMatch(/^warning others may look into .*755/);
   });
 
-  it.skipIf(process.getuid?.() !== 0)("is a warning to root where it is another user's (only root can make one that is)", async () => {
+  it("is a warning to root where it is another user's", async (context) => {
+    if (process.getuid?.() !== 0) return context.skip("only root can make a directory that is another user's");
     await makeDataDirectory();
     await chown(dataDirectory, 12_345, 12_345);
     expect(words(await checkDataDirectory(subject()))[0]).toMatch(/^warning .*belongs to user 12345/);
