@@ -99,7 +99,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const formats = options.formats ?? EVENT_FORMATS;
   const replicas = new Replicas(store, replica, formats, () => watchers.missed());
   const readable = (tasks: readonly StoredTask[]) =>
-    replicas.readable(tasks, ({ namespace, streamId, streamKind }) => engine.peek(namespace, streamId, streamKind));
+    replicas.readable(tasks, ({ namespace, streamId, streamKind }) => engine.read(namespace, streamId, streamKind));
   // A reader holds nobody up: what it can't read it says.
   if (dispatches) await replicas.keep();
   // The newer ones hear of this one before it may meet a new kind of event that they have just begun to write.
@@ -122,7 +122,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     mayWrite: (format) => replicas.mayWrite(format),
     onAppended,
     onBug: onProblem,
-    onUnseenAppend: (namespace, streamId) => guard("an unseen append", tellHead(namespace, streamId)),
+    onUncertainAppend: (namespace, streamId) => guard("an uncertain append", tellHead(namespace, streamId)),
     onUnreadable: (streamId, error) => {
       if (replicas.isUnreadable(streamId)) onProblem(error, "left to a newer control plane");
     },

@@ -25,6 +25,7 @@ function setup(formats: EventFormats = EVENT_FORMATS) {
   const appended: Appended[] = [];
   const bugs: unknown[] = [];
   const unreadable: string[] = [];
+  const uncertain: string[] = [];
   const mayWrite = vi.fn<(format: number) => Promise<boolean>>().mockResolvedValue(true);
   const newEngine = () =>
     new StreamEngine({
@@ -40,12 +41,12 @@ function setup(formats: EventFormats = EVENT_FORMATS) {
       toolsOf: () => [],
       formats,
       mayWrite,
-      onUnseenAppend: () => undefined,
+      onUncertainAppend: (_, streamId) => uncertain.push(streamId),
       onUnreadable: (streamId) => unreadable.push(streamId),
       onAppended: (event) => appended.push(event),
       onBug: (error) => bugs.push(error),
     });
-  return { memory, appended, bugs, unreadable, mayWrite, engine: newEngine(), newEngine };
+  return { memory, appended, bugs, unreadable, uncertain, mayWrite, engine: newEngine(), newEngine };
 }
 
 const base = { namespace: "default", principal: "cli", kind: "session" as const, expectedSeq: undefined, correlationId: "", causationId: "", proofs: [] };
@@ -110,13 +111,15 @@ describe("StreamEngine", () => {
     expect(await reasonOf(engine.execute(createSession("c1", "two")))).toBe("COMMAND_ID_REUSED");
   });
 
-  it("has one effect when the answer of the database is lost after the commit", async () => {
-    const { engine, memory } = setup();
+  it("has one effect when the answer of the database is lost after the commit, and whoever watches is told to look", async () => {
+    const { engine, memory, appended, uncertain } = setup();
     const request = createSession("c1");
     memory.faults.push("lost-after");
     const result = await engine.execute(request);
     expect(result.seq).toBe(1);
     expect(memory.streams.get(request.streamId)?.seq).toBe(1);
+    await engine.whenIdle();
+    expect([appended, uncertain]).toEqual([[], [request.streamId]]);
   });
 
   it("carries a command through a lost connection, a locked row and a head that moved", async () => {

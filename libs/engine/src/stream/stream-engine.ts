@@ -37,8 +37,8 @@ export interface StreamEngineOptions extends AppendPorts {
   readonly placement: Placement<StoredTask>;
   readonly onAppended: (appended: Appended) => void;
   readonly onBug: (error: unknown, where: string) => void;
-  /** A stream has moved by an append whose answer was lost: what it appended was not told to anybody. */
-  readonly onUnseenAppend: (namespace: string, streamId: string) => void;
+  /** The answer of an append was lost: the stream may have moved, and nobody was told. */
+  readonly onUncertainAppend: (namespace: string, streamId: string) => void;
   /** A stream holds what this version does not know. */
   readonly onUnreadable: (streamId: string, error: ForgeError) => void;
   /** Streams kept in memory. */
@@ -244,11 +244,11 @@ export class StreamEngine {
         }
         // The outcome is unknown: the next attempt asks the command records first.
         await pause(backoffMs(storageFailures, 50, 2000));
-        const asked = waiting;
-        waiting = await this.#withoutRecorded(waiting).catch(() => asked);
-        if (waiting.length < asked.length) this.#options.onUnseenAppend(first.namespace, first.streamId);
+        waiting = await this.#withoutRecorded(waiting).catch(() => waiting);
       }
     }
+    const [{ namespace, streamId }] = requests as [PendingCommand];
+    if (storageFailures > 0) this.#options.onUncertainAppend(namespace, streamId);
     for (const { request, original } of repeats) this.#repeat(request, original);
   }
 

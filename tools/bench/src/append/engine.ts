@@ -51,7 +51,7 @@ export function engineCommands(store: Store): AppendWorkload {
     toolsOf: () => [],
     formats: EVENT_FORMATS,
     mayWrite: async () => true,
-    onUnseenAppend: () => undefined,
+    onUncertainAppend: () => undefined,
     onUnreadable: (_, error) => {
       throw error;
     },
