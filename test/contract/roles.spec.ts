@@ -129,6 +129,22 @@ describe("a token", () => {
     }
   });
 
+  it("of a worker that grants fewer queues than before is no good for what was registered with the wider one", async () => {
+    const [wide, narrow] = [newToken(), newToken()];
+    const principal = { id: "narrowed", role: "worker", namespaces: [NAMESPACE] } as const;
+    await grant(cluster.store, wide, { ...principal, queues: [] });
+    const before = createConnectClient({ url, token: wide });
+    const after = createConnectClient({ url, token: narrow });
+    try {
+      const { workerSessionId } = await before.worker.register({ version: { major: 1, minor: 0 }, workerName: "narrowed", queues: ["gpu"], slots: 1 });
+      await grant(cluster.store, narrow, { ...principal, queues: ["cpu"] });
+      expect(await refusalOf(after.worker.leaseTasks({ workerSessionId, slots: 1 }))).toBe("NOT_FOUND WORKER_SESSION");
+      expect(await refusalOf(after.worker.heartbeat({ workerSessionId }))).toBe("NOT_FOUND WORKER_SESSION");
+    } finally {
+      await Promise.all([before.close(), after.close()]);
+    }
+  });
+
   it("that has expired says so", async () => {
     const text = newToken();
     await grant(cluster.store, text, { id: "expired", role: "admin", namespaces: [NAMESPACE], queues: [], expiresAtMs: Date.now() - 1 });
