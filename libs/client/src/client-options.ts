@@ -10,6 +10,11 @@
  */
 export type TransportName = "connect" | "connect-json" | "connect-http1" | "connect-http1-json" | "grpc" | "grpc-web" | "grpc-js";
 
+/** The headers that say who calls, and in which namespace. */
+export function callerHeaders({ token, namespace }: Pick<ClientOptions, "token" | "namespace">): Record<string, string> {
+  return { authorization: `Bearer ${token}`, ...(namespace === undefined ? {} : { "forge-namespace": namespace }) };
+}
+
 export interface ClientOptions {
   /** For example http://127.0.0.1:7233. */
   readonly url: string;

@@ -1,14 +1,13 @@
 import { bindServices } from "./bind-services.ts";
-import type { ClientOptions } from "./client-options.ts";
+import { type ClientOptions, callerHeaders } from "./client-options.ts";
 import type { ConnectClient } from "./forge-client.ts";
 import { openConnection } from "./transports/open-connection.ts";
 
 /** A client of a server. Nothing is sent before the first call. */
-export function createClient({ url, token, namespace, transport = "connect" }: ClientOptions): ConnectClient {
+export function createClient({ url, transport = "connect", ...caller }: ClientOptions): ConnectClient {
   const connection = openConnection(url, transport);
   const closed = new AbortController();
-  const headers: Record<string, string> = { authorization: `Bearer ${token}` };
-  if (namespace !== undefined) headers["forge-namespace"] = namespace;
+  const headers = callerHeaders(caller);
   return {
     ...bindServices(connection.transport, { headers, closed: closed.signal }),
     close: async () => {

@@ -1,6 +1,6 @@
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { bindServices } from "./bind-services.ts";
-import type { ClientOptions } from "./client-options.ts";
+import { type ClientOptions, callerHeaders } from "./client-options.ts";
 import type { ConnectClient } from "./forge-client.ts";
 
 export interface WebClientOptions extends Omit<ClientOptions, "transport"> {
@@ -12,7 +12,7 @@ export interface WebClientOptions extends Omit<ClientOptions, "transport"> {
  * The same client by `fetch`: for pages, and whatever else has no sockets. Connect over what the browser and the server agree on; over HTTP/1.1 a browser
  * opens six connections to a server, and each subscription keeps one. A page of another origin than the server's has to be allowed there.
  */
-export function createWebClient({ url, token, namespace, binary = true }: WebClientOptions): ConnectClient {
+export function createWebClient({ url, binary = true, ...caller }: WebClientOptions): ConnectClient {
   const closed = new AbortController();
   const transport = createConnectTransport({
     baseUrl: url,
@@ -22,8 +22,7 @@ export function createWebClient({ url, token, namespace, binary = true }: WebCli
       return fetch(input, { ...init, signal: AbortSignal.any(signals) });
     },
   });
-  const headers: Record<string, string> = { authorization: `Bearer ${token}` };
-  if (namespace !== undefined) headers["forge-namespace"] = namespace;
+  const headers = callerHeaders(caller);
   return {
     ...bindServices(transport, { headers, closed: closed.signal }),
     close: async () => closed.abort(),

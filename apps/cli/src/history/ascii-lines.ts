@@ -2,6 +2,7 @@ import { type Run, StepStatus } from "@forge/protocol/workflow";
 import { END, type GraphEdge, type GraphNode, runGraph, timeline } from "@forge/workflow";
 import { formatDuration } from "../output/format-time.ts";
 import { formatCost, formatTokens } from "../output/format-usage.ts";
+import { stepSymbol } from "../output/step-symbol.ts";
 import type { Style } from "../output/style.ts";
 import { cut, oneLine, pad, widthOf } from "../output/text.ts";
 import { colouredStatus, runDurationMs } from "../run/run-summary.ts";
@@ -29,7 +30,7 @@ function nodeLine({ id, type, executions }: GraphNode, style: Style): string {
   if (last === undefined) return style.dim(`○ ${oneLine(id)}  ${type}  not reached`);
   const times = executions.length > 1 ? `  ${executions.length} times` : "";
   const usage = last.usage === undefined ? "" : `  ${formatTokens(last.usage)} tokens  ${formatCost(last.usage)}`;
-  return `${symbol(last.status, style)} ${style.bold(oneLine(id))}  ${style.dim(type)}  ${formatDuration(Number(last.durationMs))}${times}${usage}`;
+  return `${stepSymbol(last.status, style)} ${style.bold(oneLine(id))}  ${style.dim(type)}  ${formatDuration(Number(last.durationMs))}${times}${usage}`;
 }
 
 function edgeLine({ to, source, when, taken }: GraphEdge, following: string, style: Style): string {
@@ -37,12 +38,6 @@ function edgeLine({ to, source, when, taken }: GraphEdge, following: string, sty
   const target = to === following ? "" : `  to ${oneLine(to)}`;
   const times = taken > 1 ? `  ${taken} times` : "";
   return taken > 0 ? `${style.cyan("┃")}${condition}${target}${times}` : style.dim(`┊${condition}${target}`);
-}
-
-function symbol(status: StepStatus, style: Style): string {
-  if (status === StepStatus.COMPLETED) return style.green("✔");
-  if (status === StepStatus.FAILED) return style.red("✖");
-  return style.yellow(status === StepStatus.CANCELLED ? "■" : "…");
 }
 
 const NAME_COLUMNS_MAX = 28;

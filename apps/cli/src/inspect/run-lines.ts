@@ -1,8 +1,9 @@
-import { type Run, type StepExecution, StepStatus, StepStatusSchema, StepTypeSchema } from "@forge/protocol/workflow";
+import { type Run, type StepExecution, StepStatusSchema, StepTypeSchema } from "@forge/protocol/workflow";
 import { errorLines } from "../output/error-report.ts";
 import { formatDuration, formatMoment, momentMs } from "../output/format-time.ts";
 import { formatCost, formatTokens } from "../output/format-usage.ts";
 import { enumName } from "../output/message-json.ts";
+import { stepSymbol } from "../output/step-symbol.ts";
 import type { Style } from "../output/style.ts";
 import { cut, oneLine, pad } from "../output/text.ts";
 import { previewValue, showValue } from "../output/value.ts";
@@ -59,19 +60,13 @@ function stepLines(step: StepExecution, style: Style, columns: number): string[]
   const error = step.error ?? step.lastError;
   const inputs = Object.entries(step.input).map(([name, value]) => `${name}=${previewValue(value)}`);
   return [
-    `${symbol(step.status, style)} ${style.bold(step.stepId)}  ${style.dim(type)}  ${status}  ${formatDuration(ms)}${attempts}${usage}`,
+    `${stepSymbol(step.status, style)} ${style.bold(step.stepId)}  ${style.dim(type)}  ${status}  ${formatDuration(ms)}${attempts}${usage}`,
     ...row("input", oneLine(inputs.join("  "))),
     ...row("output", previewValue(step.output)),
     ...(error === undefined ? [] : row(step.error === undefined ? "retried" : "error", oneLine(`${error.message} (${error.reason})`))),
     ...row("session", step.sessionId),
     ...row("next", step.nextSource === "" ? "" : `${step.nextStepId || "end"} (${step.nextSource})`),
   ];
-}
-
-function symbol(status: StepStatus, style: Style): string {
-  if (status === StepStatus.COMPLETED) return style.green("✔");
-  if (status === StepStatus.FAILED) return style.red("✖");
-  return style.yellow(status === StepStatus.CANCELLED ? "■" : "…");
 }
 
 function bounded(lines: readonly string[]): string[] {
