@@ -33,6 +33,21 @@ describe("Placement", () => {
     expect(placement.reserve("default", "q tool:echo")).toBeUndefined();
   });
 
+  it("waits while every slot is reserved, though there is a backlog, and asks for it once a slot is free", async () => {
+    const placement = await joined("w", 1);
+    const reservation = placement.reserve("default", "q tool:echo") as { owner: string };
+    placement.touch("default", "q tool:echo");
+    expect(await placement.poll("w", 1, 0, never)).toEqual({ tasks: [], wanted: 0, ended: false });
+    let isBack = false;
+    const poll = placement.poll("w", 1, 60_000, never).finally(() => {
+      isBack = true;
+    });
+    await new Promise(setImmediate);
+    expect(isBack).toBe(false);
+    placement.release(reservation);
+    expect(await poll).toEqual({ tasks: [], wanted: 1, ended: false });
+  });
+
   it("gives a slot back when the task was not stored", async () => {
     const placement = await joined("w", 1);
     placement.release(placement.reserve("default", "q tool:echo") as { owner: string });

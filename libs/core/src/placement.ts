@@ -125,7 +125,9 @@ export class Placement<Task> {
   /** The task was not stored. */
   release(reservation: Reservation): void {
     const seat = this.#seats.get(reservation.owner);
-    if (seat !== undefined) seat.reserved = Math.max(0, seat.reserved - 1);
+    if (seat === undefined) return;
+    seat.reserved = Math.max(0, seat.reserved - 1);
+    if (seat.backlog) seat.poll?.wake(false);
   }
 
   /** Tasks that belong to the owner and that it will still fetch. */
@@ -168,7 +170,9 @@ export class Placement<Task> {
     if (seat === undefined) return { tasks: [], wanted: 0, ended: true };
     seat.offered = slots;
     let superseded = false;
-    if (seat.buffer.length === 0 && !seat.backlog && waitMs > 0 && !signal.aborted && !seat.draining) superseded = await this.#wait(seat, waitMs, signal);
+    // A backlog is no reason to return while every slot is reserved: whoever polls again at once would never let the reserved tasks be stored.
+    const hasNothing = seat.buffer.length === 0 && (!seat.backlog || seat.reserved >= slots);
+    if (hasNothing && waitMs > 0 && !signal.aborted && !seat.draining) superseded = await this.#wait(seat, waitMs, signal);
     if (superseded || seat.draining || this.#seats.get(owner) !== seat) return { tasks: [], wanted: 0, ended: true };
     if (signal.aborted) {
       // Nobody listens any more: what is in the buffer stays for the next poll, and nothing more is placed here.
