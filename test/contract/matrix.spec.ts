@@ -5,7 +5,7 @@ import { expectKept, markOf } from "./suite/expect-kept.ts";
 import { type Column, loadImplementations } from "./suite/implementations.ts";
 import { type KnownFailure, readKnownFailing } from "./suite/known-failing.ts";
 import { CLIENT_METHODS } from "./suite/methods.ts";
-import { canRun, type DriverSlot, runScenarios } from "./suite/run-matrix.ts";
+import { canRun, type DriverSlot, Patience, runScenarios } from "./suite/run-matrix.ts";
 import { SCENARIOS } from "./suite/scenarios/index.ts";
 import { contractPage, type Mark } from "./suite/table.ts";
 import { type RunningTopology, TOPOLOGIES } from "./suite/topologies.ts";
@@ -116,6 +116,7 @@ describe.each(TOPOLOGIES)("$name", (wiring) => {
   const topologyName = wiring.name;
   let topology: RunningTopology;
   let startedAtMs: number;
+  const patience = new Patience();
   const durations: { readonly what: string; readonly ms: number }[] = [];
   beforeAll(async () => {
     topology = await wiring.start();
@@ -131,7 +132,7 @@ describe.each(TOPOLOGIES)("$name", (wiring) => {
   describe.each(groups.map((members) => ({ members })))("together", ({ members }) => {
     let results: Awaited<ReturnType<typeof runScenarios>>;
     beforeAll(async () => {
-      results = await runScenarios(members, running, topology, ({ name }, implementation, { error }) => {
+      results = await runScenarios(members, running, topology, patience, ({ name }, implementation, { error }) => {
         const known = running.find((each) => each.name === implementation)?.known.has(name) ?? false;
         return (error !== undefined) === known;
       });

@@ -1,7 +1,9 @@
 import pino from "pino";
+import { watchForStalls } from "./stall-watch.ts";
 
 /** What the test process gave this one. */
 export function configOf<Config>(): Config {
+  watchForStalls();
   return JSON.parse(process.env["FORGE_TEST"] ?? "{}") as Config;
 }
 

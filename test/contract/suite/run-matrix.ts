@@ -4,6 +4,14 @@ import type { Scenario } from "./scenario.ts";
 import { SharedRestart } from "./shared-restart.ts";
 import type { RunningTopology } from "./topologies.ts";
 
+/** Cases of one topology that are tried again: more than a busy machine explains are as they are, and the run comes to its end. */
+const AGAIN_MAX = 12;
+
+/** How many cases may still be tried again. */
+export class Patience {
+  left = AGAIN_MAX;
+}
+
 /** A driver that may have to be started again. */
 export interface DriverSlot {
   readonly name: string;
@@ -27,6 +35,7 @@ export async function runScenarios(
   scenarios: readonly Scenario[],
   slots: readonly DriverSlot[],
   topology: RunningTopology,
+  patience: Patience,
   isAsKnown: (scenario: Scenario, implementation: string, result: CaseResult) => boolean,
 ): Promise<ReadonlyMap<Scenario, ReadonlyMap<string, CaseResult>>> {
   const drivers = await Promise.all(slots.map(async (slot) => ({ slot, driver: await slot.driver() })));
@@ -40,7 +49,8 @@ export async function runScenarios(
   for (const [scenario, cases] of results) {
     for (const slot of slots) {
       const first = cases.get(slot.name);
-      if (first === undefined || isAsKnown(scenario, slot.name, first)) continue;
+      if (first === undefined || isAsKnown(scenario, slot.name, first) || patience.left === 0) continue;
+      if (patience.left-- === AGAIN_MAX) console.log(["The servers had written:", ...topology.log()].join("\n"));
       const alone = await runCase(scenario, await slot.driver(), topology, restart);
       console.log(`${scenario.name}, on ${slot.name}: tried again by itself, after ${String(first.error)}`);
       cases.set(slot.name, alone);

@@ -21,6 +21,8 @@ export interface RunningTopology {
   readonly databaseUrl: string;
   /** Of the last server, so that what a client did at the first one is seen from another replica where there is one. */
   readonly reference: ConnectClient;
+  /** What the servers have written of late. */
+  log(): readonly string[];
   /** How often each tool call had its effect. */
   effects(): Promise<ReadonlyMap<string, number>>;
   /** kill -9 of every control plane and executor, and their start on the same ports. */
@@ -67,6 +69,7 @@ async function startOneProcess(): Promise<RunningTopology> {
     workerToken,
     databaseUrl: urlOf(running.ready.connection),
     reference,
+    log: () => running.child.log,
     effects: () => effectsIn(effectsFile),
     restart: async () => {
       await running.child.kill();
@@ -93,6 +96,7 @@ async function startTwoControlPlanes(): Promise<RunningTopology> {
     workerToken: cluster.workerToken,
     databaseUrl: urlOf(cluster.database.connection),
     reference: cluster.clients.at(-1) as ConnectClient,
+    log: () => services.flat().flatMap((service) => service.log),
     effects: () => cluster.effects(),
     restart: async () => {
       await Promise.all(services.flat().map((service) => service.kill()));
