@@ -587,6 +587,152 @@ class AsyncWorkflowService:
         message = to_request(workflow_pb2.CancelRunRequest, request, {"header": header, "run_id": run_id})
         return await self._channel.unary("/forge.workflow.v1.WorkflowService/CancelRun", message, workflow_pb2.CancelRunResponse, timeout)
 
+    async def signal_run(
+        self,
+        request: workflow_pb2.SignalRunRequest | None = None,
+        /,
+        *,
+        header: common_pb2.CommandHeader | Mapping[str, Any] | None = None,
+        run_id: str | None = None,
+        name: str | None = None,
+        payload: common_pb2.Value | Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> workflow_pb2.SignalRunResponse:
+        """Hands a signal to a run: to the step that waits for it, or to the next one that will.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            name: At most 128 characters.
+            payload: Absent: null.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found; conflict, RUN_ENDED; resource_exhausted, where 1,000 signals wait; what every call
+                may fail with.
+        """
+        message = to_request(workflow_pb2.SignalRunRequest, request, {"header": header, "run_id": run_id, "name": name, "payload": payload})
+        return await self._channel.unary("/forge.workflow.v1.WorkflowService/SignalRun", message, workflow_pb2.SignalRunResponse, timeout)
+
+    async def pause_run(
+        self,
+        request: workflow_pb2.PauseRunRequest | None = None,
+        /,
+        *,
+        header: common_pb2.CommandHeader | Mapping[str, Any] | None = None,
+        run_id: str | None = None,
+        timeout: float | None = None,
+    ) -> workflow_pb2.PauseRunResponse:
+        """No step begins until the run is continued; what is under way goes on.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found; conflict, RUN_ENDED, RUN_CANCELLING, RUN_PAUSED; what every call may fail with.
+        """
+        message = to_request(workflow_pb2.PauseRunRequest, request, {"header": header, "run_id": run_id})
+        return await self._channel.unary("/forge.workflow.v1.WorkflowService/PauseRun", message, workflow_pb2.PauseRunResponse, timeout)
+
+    async def continue_run(
+        self,
+        request: workflow_pb2.ContinueRunRequest | None = None,
+        /,
+        *,
+        header: common_pb2.CommandHeader | Mapping[str, Any] | None = None,
+        run_id: str | None = None,
+        timeout: float | None = None,
+    ) -> workflow_pb2.ContinueRunResponse:
+        """Errors: not_found; conflict, RUN_NOT_PAUSED.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: What every call may fail with.
+        """
+        message = to_request(workflow_pb2.ContinueRunRequest, request, {"header": header, "run_id": run_id})
+        return await self._channel.unary("/forge.workflow.v1.WorkflowService/ContinueRun", message, workflow_pb2.ContinueRunResponse, timeout)
+
+    async def resume_run(
+        self,
+        request: workflow_pb2.ResumeRunRequest | None = None,
+        /,
+        *,
+        header: common_pb2.CommandHeader | Mapping[str, Any] | None = None,
+        run_id: str | None = None,
+        workflow_hash: str | None = None,
+        timeout: float | None = None,
+    ) -> workflow_pb2.ResumeRunResponse:
+        """Goes on with a failed run where it failed; what has completed is not executed again.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            workflow_hash: The hash of the workflow as it is in the caller's files now: where it is another than the
+                run's, nothing is done. Empty: not looked at.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found; conflict, RUN_NOT_FAILED, or WORKFLOW_INTEGRITY where the given hash is not the
+                run's; validation (a function or model that nobody serves); what every call may fail with.
+        """
+        message = to_request(workflow_pb2.ResumeRunRequest, request, {"header": header, "run_id": run_id, "workflow_hash": workflow_hash})
+        return await self._channel.unary("/forge.workflow.v1.WorkflowService/ResumeRun", message, workflow_pb2.ResumeRunResponse, timeout)
+
+    async def fork_run(
+        self,
+        request: workflow_pb2.ForkRunRequest | None = None,
+        /,
+        *,
+        header: common_pb2.CommandHeader | Mapping[str, Any] | None = None,
+        run_id: str | None = None,
+        step_id: str | None = None,
+        workflow_hash: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> workflow_pb2.ForkRunResponse:
+        """A new run that shares another's history before a step and begins with that step; its id derives from namespace
+        and command id.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            step_id: The step that the new run begins with: the state is as it was before the step's last execution.
+            workflow_hash: Empty: not looked at.
+            labels: Added to the other run's.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found (the run, the step); conflict, RUN_ACTIVE, WORKFLOW_INTEGRITY; validation (a step that
+                was never reached); what every call may fail with.
+        """
+        message = to_request(workflow_pb2.ForkRunRequest, request, {"header": header, "run_id": run_id, "step_id": step_id, "workflow_hash": workflow_hash, "labels": labels})
+        return await self._channel.unary("/forge.workflow.v1.WorkflowService/ForkRun", message, workflow_pb2.ForkRunResponse, timeout)
+
+    async def replay_run(
+        self,
+        request: workflow_pb2.ReplayRunRequest | None = None,
+        /,
+        *,
+        run_id: str | None = None,
+        verify_state: bool | None = None,
+        timeout: float | None = None,
+    ) -> workflow_pb2.ReplayRunResponse:
+        """Goes through a run's history again and calls nothing.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            verify_state: Decides every step anew from the recorded results and compares: inputs, branches, state before
+                and after each step.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found; conflict, RUN_ACTIVE; internal, REPLAY_DATA_MISSING. A mismatch is an answer, not an
+                error; what every call may fail with.
+        """
+        message = to_request(workflow_pb2.ReplayRunRequest, request, {"run_id": run_id, "verify_state": verify_state})
+        return await self._channel.unary("/forge.workflow.v1.WorkflowService/ReplayRun", message, workflow_pb2.ReplayRunResponse, timeout)
+
     async def get_run(
         self,
         request: workflow_pb2.GetRunRequest | None = None,

@@ -8,17 +8,21 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ForgeError, StreamRef, Usage, Value } from "../../common/v1/common_pb.ts";
 import { file_forge_common_v1_common } from "../../common/v1/common_pb.ts";
+import type { RunCreated, RunForked } from "../../event/v1/run_events_pb.ts";
+import { file_forge_event_v1_run_events } from "../../event/v1/run_events_pb.ts";
 import type { CancelTurnRequest, CreateSessionRequest, StartTurnRequest, TurnOutcome, TurnStatus } from "../../session/v1/session_pb.ts";
 import { file_forge_session_v1_session } from "../../session/v1/session_pb.ts";
 import type { Task } from "../../worker/v1/worker_pb.ts";
 import { file_forge_worker_v1_worker } from "../../worker/v1/worker_pb.ts";
+import type { CancelRunRequest, ForkRunRequest, RunParent, RunStatus, StartRunRequest } from "../../workflow/v1/workflow_pb.ts";
+import { file_forge_workflow_v1_workflow } from "../../workflow/v1/workflow_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file forge/engine/v1/engine.proto.
  */
 export const file_forge_engine_v1_engine: GenFile = /*@__PURE__*/
-  fileDesc("Chxmb3JnZS9lbmdpbmUvdjEvZW5naW5lLnByb3RvEg9mb3JnZS5lbmdpbmUudjEimQEKClRhc2tSZWNvcmQSJQoEd29yaxgBIAEoCzIVLmZvcmdlLndvcmtlci52MS5UYXNrSAASJwoFdGltZXIYAiABKAsyFi5mb3JnZS5lbmdpbmUudjEuVGltZXJIABIzCgdjb21tYW5kGAMgASgLMiAuZm9yZ2UuZW5naW5lLnYxLk91dGdvaW5nQ29tbWFuZEgAQgYKBGtpbmQiGAoFVGltZXISDwoHcHVycG9zZRgBIAEoCSL7AgoPT3V0Z29pbmdDb21tYW5kEioKBnNvdXJjZRgBIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSKgoGdGFyZ2V0GAIgASgLMhouZm9yZ2UuY29tbW9uLnYxLlN0cmVhbVJlZhISCgpjb21tYW5kX2lkGAMgASgJEkAKDmNyZWF0ZV9zZXNzaW9uGAQgASgLMiYuZm9yZ2Uuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdEgAEjgKCnN0YXJ0X3R1cm4YBSABKAsyIi5mb3JnZS5zZXNzaW9uLnYxLlN0YXJ0VHVyblJlcXVlc3RIABI6CgtjYW5jZWxfdHVybhgGIAEoCzIjLmZvcmdlLnNlc3Npb24udjEuQ2FuY2VsVHVyblJlcXVlc3RIABI5Cg9yZXBvcnRfdHVybl9lbmQYByABKAsyHi5mb3JnZS5lbmdpbmUudjEuUmVwb3J0VHVybkVuZEgAQgkKB2NvbW1hbmQinAIKDVJlcG9ydFR1cm5FbmQSDwoHc3RlcF9pZBgBIAEoCRISCgpzZXNzaW9uX2lkGAIgASgJEg8KB3R1cm5faWQYAyABKAkSLAoGc3RhdHVzGAQgASgOMhwuZm9yZ2Uuc2Vzc2lvbi52MS5UdXJuU3RhdHVzEi4KB291dGNvbWUYBSABKA4yHS5mb3JnZS5zZXNzaW9uLnYxLlR1cm5PdXRjb21lEiQKBHRleHQYBiABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSJQoFdXNhZ2UYByABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2USKgoFZXJyb3IYCCABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvciJPCg1SZWplY3RDb21tYW5kEhIKCmNvbW1hbmRfaWQYASABKAkSKgoFZXJyb3IYAiABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvcmIGcHJvdG8z", [file_forge_common_v1_common, file_forge_session_v1_session, file_forge_worker_v1_worker]);
+  fileDesc("Chxmb3JnZS9lbmdpbmUvdjEvZW5naW5lLnByb3RvEg9mb3JnZS5lbmdpbmUudjEimQEKClRhc2tSZWNvcmQSJQoEd29yaxgBIAEoCzIVLmZvcmdlLndvcmtlci52MS5UYXNrSAASJwoFdGltZXIYAiABKAsyFi5mb3JnZS5lbmdpbmUudjEuVGltZXJIABIzCgdjb21tYW5kGAMgASgLMiAuZm9yZ2UuZW5naW5lLnYxLk91dGdvaW5nQ29tbWFuZEgAQgYKBGtpbmQiGAoFVGltZXISDwoHcHVycG9zZRgBIAEoCSKqBAoPT3V0Z29pbmdDb21tYW5kEioKBnNvdXJjZRgBIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSKgoGdGFyZ2V0GAIgASgLMhouZm9yZ2UuY29tbW9uLnYxLlN0cmVhbVJlZhISCgpjb21tYW5kX2lkGAMgASgJEkAKDmNyZWF0ZV9zZXNzaW9uGAQgASgLMiYuZm9yZ2Uuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdEgAEjgKCnN0YXJ0X3R1cm4YBSABKAsyIi5mb3JnZS5zZXNzaW9uLnYxLlN0YXJ0VHVyblJlcXVlc3RIABI6CgtjYW5jZWxfdHVybhgGIAEoCzIjLmZvcmdlLnNlc3Npb24udjEuQ2FuY2VsVHVyblJlcXVlc3RIABI5Cg9yZXBvcnRfdHVybl9lbmQYByABKAsyHi5mb3JnZS5lbmdpbmUudjEuUmVwb3J0VHVybkVuZEgAEjkKD3N0YXJ0X2NoaWxkX3J1bhgIIAEoCzIeLmZvcmdlLmVuZ2luZS52MS5TdGFydENoaWxkUnVuSAASOQoKY2FuY2VsX3J1bhgJIAEoCzIjLmZvcmdlLndvcmtmbG93LnYxLkNhbmNlbFJ1blJlcXVlc3RIABI3Cg5yZXBvcnRfcnVuX2VuZBgKIAEoCzIdLmZvcmdlLmVuZ2luZS52MS5SZXBvcnRSdW5FbmRIAEIJCgdjb21tYW5kIoEBCg1TdGFydENoaWxkUnVuEjMKB3JlcXVlc3QYASABKAsyIi5mb3JnZS53b3JrZmxvdy52MS5TdGFydFJ1blJlcXVlc3QSLAoGcGFyZW50GAIgASgLMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuUGFyZW50Eg0KBWRlcHRoGAMgASgNItgBCgxSZXBvcnRSdW5FbmQSDwoHc3RlcF9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSLAoGc3RhdHVzGAMgASgOMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuU3RhdHVzEiYKBm91dHB1dBgEIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZRIqCgVlcnJvchgFIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEiUKBXVzYWdlGAYgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIpkBCgtGb3JrRnJvbVJ1bhIyCgdyZXF1ZXN0GAEgASgLMiEuZm9yZ2Uud29ya2Zsb3cudjEuRm9ya1J1blJlcXVlc3QSKwoHY3JlYXRlZBgCIAEoCzIaLmZvcmdlLmV2ZW50LnYxLlJ1bkNyZWF0ZWQSKQoGZm9ya2VkGAMgASgLMhkuZm9yZ2UuZXZlbnQudjEuUnVuRm9ya2VkIpwCCg1SZXBvcnRUdXJuRW5kEg8KB3N0ZXBfaWQYASABKAkSEgoKc2Vzc2lvbl9pZBgCIAEoCRIPCgd0dXJuX2lkGAMgASgJEiwKBnN0YXR1cxgEIAEoDjIcLmZvcmdlLnNlc3Npb24udjEuVHVyblN0YXR1cxIuCgdvdXRjb21lGAUgASgOMh0uZm9yZ2Uuc2Vzc2lvbi52MS5UdXJuT3V0Y29tZRIkCgR0ZXh0GAYgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEiUKBXVzYWdlGAcgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEioKBWVycm9yGAggASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3IiTwoNUmVqZWN0Q29tbWFuZBISCgpjb21tYW5kX2lkGAEgASgJEioKBWVycm9yGAIgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3JiBnByb3RvMw", [file_forge_common_v1_common, file_forge_event_v1_run_events, file_forge_session_v1_session, file_forge_worker_v1_worker, file_forge_workflow_v1_workflow]);
 
 /**
  * A row of the task table.
@@ -132,6 +136,24 @@ export type OutgoingCommand = Message<"forge.engine.v1.OutgoingCommand"> & {
      */
     value: ReportTurnEnd;
     case: "reportTurnEnd";
+  } | {
+    /**
+     * @generated from field: forge.engine.v1.StartChildRun start_child_run = 8;
+     */
+    value: StartChildRun;
+    case: "startChildRun";
+  } | {
+    /**
+     * @generated from field: forge.workflow.v1.CancelRunRequest cancel_run = 9;
+     */
+    value: CancelRunRequest;
+    case: "cancelRun";
+  } | {
+    /**
+     * @generated from field: forge.engine.v1.ReportRunEnd report_run_end = 10;
+     */
+    value: ReportRunEnd;
+    case: "reportRunEnd";
   } | { case: undefined; value?: undefined };
 };
 
@@ -141,6 +163,110 @@ export type OutgoingCommand = Message<"forge.engine.v1.OutgoingCommand"> & {
  */
 export const OutgoingCommandSchema: GenMessage<OutgoingCommand> = /*@__PURE__*/
   messageDesc(file_forge_engine_v1_engine, 2);
+
+/**
+ * A run's step starts a run of its own.
+ *
+ * @generated from message forge.engine.v1.StartChildRun
+ */
+export type StartChildRun = Message<"forge.engine.v1.StartChildRun"> & {
+  /**
+   * @generated from field: forge.workflow.v1.StartRunRequest request = 1;
+   */
+  request?: StartRunRequest | undefined;
+
+  /**
+   * @generated from field: forge.workflow.v1.RunParent parent = 2;
+   */
+  parent?: RunParent | undefined;
+
+  /**
+   * How many runs are above it.
+   *
+   * @generated from field: uint32 depth = 3;
+   */
+  depth: number;
+};
+
+/**
+ * Describes the message forge.engine.v1.StartChildRun.
+ * Use `create(StartChildRunSchema)` to create a new message.
+ */
+export const StartChildRunSchema: GenMessage<StartChildRun> = /*@__PURE__*/
+  messageDesc(file_forge_engine_v1_engine, 3);
+
+/**
+ * A run tells the step that started it how it ended.
+ *
+ * @generated from message forge.engine.v1.ReportRunEnd
+ */
+export type ReportRunEnd = Message<"forge.engine.v1.ReportRunEnd"> & {
+  /**
+   * @generated from field: string step_id = 1;
+   */
+  stepId: string;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: forge.workflow.v1.RunStatus status = 3;
+   */
+  status: RunStatus;
+
+  /**
+   * @generated from field: forge.common.v1.Value output = 4;
+   */
+  output?: Value | undefined;
+
+  /**
+   * @generated from field: forge.common.v1.ForgeError error = 5;
+   */
+  error?: ForgeError | undefined;
+
+  /**
+   * @generated from field: forge.common.v1.Usage usage = 6;
+   */
+  usage?: Usage | undefined;
+};
+
+/**
+ * Describes the message forge.engine.v1.ReportRunEnd.
+ * Use `create(ReportRunEndSchema)` to create a new message.
+ */
+export const ReportRunEndSchema: GenMessage<ReportRunEnd> = /*@__PURE__*/
+  messageDesc(file_forge_engine_v1_engine, 4);
+
+/**
+ * Another run's history, handed to the run that forks it.
+ *
+ * @generated from message forge.engine.v1.ForkFromRun
+ */
+export type ForkFromRun = Message<"forge.engine.v1.ForkFromRun"> & {
+  /**
+   * @generated from field: forge.workflow.v1.ForkRunRequest request = 1;
+   */
+  request?: ForkRunRequest | undefined;
+
+  /**
+   * @generated from field: forge.event.v1.RunCreated created = 2;
+   */
+  created?: RunCreated | undefined;
+
+  /**
+   * @generated from field: forge.event.v1.RunForked forked = 3;
+   */
+  forked?: RunForked | undefined;
+};
+
+/**
+ * Describes the message forge.engine.v1.ForkFromRun.
+ * Use `create(ForkFromRunSchema)` to create a new message.
+ */
+export const ForkFromRunSchema: GenMessage<ForkFromRun> = /*@__PURE__*/
+  messageDesc(file_forge_engine_v1_engine, 5);
 
 /**
  * A session tells the run's step that it works for how its turn ended.
@@ -196,7 +322,7 @@ export type ReportTurnEnd = Message<"forge.engine.v1.ReportTurnEnd"> & {
  * Use `create(ReportTurnEndSchema)` to create a new message.
  */
 export const ReportTurnEndSchema: GenMessage<ReportTurnEnd> = /*@__PURE__*/
-  messageDesc(file_forge_engine_v1_engine, 3);
+  messageDesc(file_forge_engine_v1_engine, 6);
 
 /**
  * Comes back to the source when the target said no.
@@ -220,5 +346,5 @@ export type RejectCommand = Message<"forge.engine.v1.RejectCommand"> & {
  * Use `create(RejectCommandSchema)` to create a new message.
  */
 export const RejectCommandSchema: GenMessage<RejectCommand> = /*@__PURE__*/
-  messageDesc(file_forge_engine_v1_engine, 4);
+  messageDesc(file_forge_engine_v1_engine, 7);
 

@@ -10,6 +10,8 @@ import type { ToolPolicy } from "../../tool/v1/tool_pb.ts";
 import { file_forge_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
 import type { StepType, WorkflowDefinition } from "../../workflow/v1/definition_pb.ts";
 import { file_forge_workflow_v1_definition } from "../../workflow/v1/definition_pb.ts";
+import type { RunOrigin, RunParent } from "../../workflow/v1/workflow_pb.ts";
+import { file_forge_workflow_v1_workflow } from "../../workflow/v1/workflow_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
@@ -18,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file forge/event/v1/run_events.proto.
  */
 export const file_forge_event_v1_run_events: GenFile = /*@__PURE__*/
-  fileDesc("Ch9mb3JnZS9ldmVudC92MS9ydW5fZXZlbnRzLnByb3RvEg5mb3JnZS5ldmVudC52MSLTAgoKUnVuQ3JlYXRlZBI5CgpkZWZpbml0aW9uGAEgASgLMiUuZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dEZWZpbml0aW9uEhUKDXdvcmtmbG93X2hhc2gYAiABKAkSJgoGaW5wdXRzGAMgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEhIKCmlucHV0X2hhc2gYBCABKAkSNgoGbGFiZWxzGAUgAygLMiYuZm9yZ2UuZXZlbnQudjEuUnVuQ3JlYXRlZC5MYWJlbHNFbnRyeRINCgVxdWV1ZRgGIAEoCRIWCg5tb2RlbF9vdmVycmlkZRgHIAEoCRIpCgZwb2xpY3kYCCABKAsyGS5mb3JnZS50b29sLnYxLlRvb2xQb2xpY3kaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIMCgpSdW5TdGFydGVkIksKDFJ1bkNvbXBsZXRlZBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSEwoLd2l0aF9lcnJvcnMYAiABKAgiNwoJUnVuRmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3IiFAoSUnVuQ2FuY2VsUmVxdWVzdGVkIg4KDFJ1bkNhbmNlbGxlZCKeAgoLU3RlcFN0YXJ0ZWQSLgoJc3RlcF90eXBlGAEgASgOMhsuZm9yZ2Uud29ya2Zsb3cudjEuU3RlcFR5cGUSFwoPZXhlY3V0aW9uX2luZGV4GAIgASgNEg8KB2F0dGVtcHQYAyABKA0SNQoFaW5wdXQYBCADKAsyJi5mb3JnZS5ldmVudC52MS5TdGVwU3RhcnRlZC5JbnB1dEVudHJ5EhIKCnNlc3Npb25faWQYBSABKAkSFAoMdG9vbF9jYWxsX2lkGAYgASgJEg4KBnByb21wdBgHIAEoCRpECgpJbnB1dEVudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZToCOAEiRAoSU3RlcEF0dGVtcHRTdGFydGVkEg8KB2F0dGVtcHQYASABKA0SDgoGd29ya2VyGAIgASgJEg0KBWVwb2NoGAMgASgNIqwBChFTdGVwQXR0ZW1wdEZhaWxlZBIqCgVlcnJvchgBIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEg8KB2F0dGVtcHQYAiABKA0SMwoPbmV4dF9hdHRlbXB0X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgV1c2FnZRgEIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZSLAAQoNU3RlcENvbXBsZXRlZBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSGwoTaGFuZGxlcl9kdXJhdGlvbl9tcxgCIAEoBBIYChB0b29sX2R1cmF0aW9uX21zGAMgASgEEiUKBXVzYWdlGAQgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEhQKDG5leHRfc3RlcF9pZBgFIAEoCRITCgtuZXh0X3NvdXJjZRgGIAEoCSJfCgpTdGVwRmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISJQoFdXNhZ2UYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2ViBnByb3RvMw", [file_forge_common_v1_common, file_forge_tool_v1_tool, file_forge_workflow_v1_definition, file_google_protobuf_timestamp]);
+  fileDesc("Ch9mb3JnZS9ldmVudC92MS9ydW5fZXZlbnRzLnByb3RvEg5mb3JnZS5ldmVudC52MSKQAwoKUnVuQ3JlYXRlZBI5CgpkZWZpbml0aW9uGAEgASgLMiUuZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dEZWZpbml0aW9uEhUKDXdvcmtmbG93X2hhc2gYAiABKAkSJgoGaW5wdXRzGAMgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEhIKCmlucHV0X2hhc2gYBCABKAkSNgoGbGFiZWxzGAUgAygLMiYuZm9yZ2UuZXZlbnQudjEuUnVuQ3JlYXRlZC5MYWJlbHNFbnRyeRINCgVxdWV1ZRgGIAEoCRIWCg5tb2RlbF9vdmVycmlkZRgHIAEoCRIpCgZwb2xpY3kYCCABKAsyGS5mb3JnZS50b29sLnYxLlRvb2xQb2xpY3kSLAoGcGFyZW50GAkgASgLMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuUGFyZW50Eg0KBWRlcHRoGAogASgNGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiZwoJUnVuRm9ya2VkEiwKBm9yaWdpbhgBIAEoCzIcLmZvcmdlLndvcmtmbG93LnYxLlJ1bk9yaWdpbhIsCgVzdGVwcxgCIAMoCzIdLmZvcmdlLmV2ZW50LnYxLkluaGVyaXRlZFN0ZXAiggEKDUluaGVyaXRlZFN0ZXASDwoHc3RlcF9pZBgBIAEoCRIXCg9leGVjdXRpb25fY291bnQYAiABKA0SJgoGb3V0cHV0GAMgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEg4KBmZhaWxlZBgEIAEoCBIPCgdza2lwcGVkGAUgASgIIkUKDFJ1blNpZ25hbGxlZBIMCgRuYW1lGAEgASgJEicKB3BheWxvYWQYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUiCwoJUnVuUGF1c2VkIg4KDFJ1bkNvbnRpbnVlZCIeCgpSdW5SZXN1bWVkEhAKCHN0ZXBfaWRzGAEgAygJIhMKEVJ1bkRlYWRsaW5lUGFzc2VkIgwKClJ1blN0YXJ0ZWQiSwoMUnVuQ29tcGxldGVkEiYKBm91dHB1dBgBIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZRITCgt3aXRoX2Vycm9ycxgCIAEoCCI3CglSdW5GYWlsZWQSKgoFZXJyb3IYASABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvciIUChJSdW5DYW5jZWxSZXF1ZXN0ZWQiDgoMUnVuQ2FuY2VsbGVkIqAECgtTdGVwU3RhcnRlZBIuCglzdGVwX3R5cGUYASABKA4yGy5mb3JnZS53b3JrZmxvdy52MS5TdGVwVHlwZRIXCg9leGVjdXRpb25faW5kZXgYAiABKA0SDwoHYXR0ZW1wdBgDIAEoDRI1CgVpbnB1dBgEIAMoCzImLmZvcmdlLmV2ZW50LnYxLlN0ZXBTdGFydGVkLklucHV0RW50cnkSEgoKc2Vzc2lvbl9pZBgFIAEoCRIUCgx0b29sX2NhbGxfaWQYBiABKAkSDgoGcHJvbXB0GAcgASgJEhQKDGNoaWxkX3J1bl9pZBgIIAEoCRIYCgtncm91cF9pbmRleBgJIAEoDUgAiAEBEhcKCml0ZW1faW5kZXgYCiABKA1IAYgBARIXCgppdGVtX2NvdW50GAsgASgNSAKIAQESLwoLd2FpdHNfdW50aWwYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEHdhaXRzX2Zvcl9zaWduYWwYDSABKAkSEwoLYXBwcm92YWxfaWQYDiABKAkSEAoIcXVlc3Rpb24YDyABKAkaRAoKSW5wdXRFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWU6AjgBQg4KDF9ncm91cF9pbmRleEINCgtfaXRlbV9pbmRleEINCgtfaXRlbV9jb3VudCJ2ChJTdGVwQXR0ZW1wdFN0YXJ0ZWQSDwoHYXR0ZW1wdBgBIAEoDRIOCgZ3b3JrZXIYAiABKAkSDQoFZXBvY2gYAyABKA0SHAoPZXhlY3V0aW9uX2luZGV4GAQgASgNSACIAQFCEgoQX2V4ZWN1dGlvbl9pbmRleCLeAQoRU3RlcEF0dGVtcHRGYWlsZWQSKgoFZXJyb3IYASABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvchIPCgdhdHRlbXB0GAIgASgNEjMKD25leHRfYXR0ZW1wdF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoFdXNhZ2UYBCABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2USHAoPZXhlY3V0aW9uX2luZGV4GAUgASgNSACIAQFCEgoQX2V4ZWN1dGlvbl9pbmRleCLyAQoNU3RlcENvbXBsZXRlZBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSGwoTaGFuZGxlcl9kdXJhdGlvbl9tcxgCIAEoBBIYChB0b29sX2R1cmF0aW9uX21zGAMgASgEEiUKBXVzYWdlGAQgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEhQKDG5leHRfc3RlcF9pZBgFIAEoCRITCgtuZXh0X3NvdXJjZRgGIAEoCRIcCg9leGVjdXRpb25faW5kZXgYByABKA1IAIgBAUISChBfZXhlY3V0aW9uX2luZGV4IpEBCgpTdGVwRmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISJQoFdXNhZ2UYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2USHAoPZXhlY3V0aW9uX2luZGV4GAMgASgNSACIAQFCEgoQX2V4ZWN1dGlvbl9pbmRleCIrCgtTdGVwU2tpcHBlZBIOCgZyZWFzb24YASABKAkSDAoEbmVlZBgCIAEoCSJPCg1TdGVwQ2FuY2VsbGVkEhcKD2V4ZWN1dGlvbl9pbmRleBgBIAEoDRIlCgV1c2FnZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZWIGcHJvdG8z", [file_forge_common_v1_common, file_forge_tool_v1_tool, file_forge_workflow_v1_definition, file_forge_workflow_v1_workflow, file_google_protobuf_timestamp]);
 
 /**
  * A run was asked for; the definition is kept whole, so that files may change later.
@@ -75,6 +77,20 @@ export type RunCreated = Message<"forge.event.v1.RunCreated"> & {
    * @generated from field: forge.tool.v1.ToolPolicy policy = 8;
    */
   policy?: ToolPolicy | undefined;
+
+  /**
+   * Of a run that another one's step started.
+   *
+   * @generated from field: forge.workflow.v1.RunParent parent = 9;
+   */
+  parent?: RunParent | undefined;
+
+  /**
+   * How many runs are above it.
+   *
+   * @generated from field: uint32 depth = 10;
+   */
+  depth: number;
 };
 
 /**
@@ -83,6 +99,163 @@ export type RunCreated = Message<"forge.event.v1.RunCreated"> & {
  */
 export const RunCreatedSchema: GenMessage<RunCreated> = /*@__PURE__*/
   messageDesc(file_forge_event_v1_run_events, 0);
+
+/**
+ * The run began in the middle of another, whose history it shares.
+ *
+ * @generated from message forge.event.v1.RunForked
+ */
+export type RunForked = Message<"forge.event.v1.RunForked"> & {
+  /**
+   * @generated from field: forge.workflow.v1.RunOrigin origin = 1;
+   */
+  origin?: RunOrigin | undefined;
+
+  /**
+   * What had come of each step by then, in the order of the definition; only what had been reached.
+   *
+   * @generated from field: repeated forge.event.v1.InheritedStep steps = 2;
+   */
+  steps: InheritedStep[];
+};
+
+/**
+ * Describes the message forge.event.v1.RunForked.
+ * Use `create(RunForkedSchema)` to create a new message.
+ */
+export const RunForkedSchema: GenMessage<RunForked> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 1);
+
+/**
+ * What a forked run takes over of a step.
+ *
+ * @generated from message forge.event.v1.InheritedStep
+ */
+export type InheritedStep = Message<"forge.event.v1.InheritedStep"> & {
+  /**
+   * @generated from field: string step_id = 1;
+   */
+  stepId: string;
+
+  /**
+   * @generated from field: uint32 execution_count = 2;
+   */
+  executionCount: number;
+
+  /**
+   * Absent where it had failed or was skipped.
+   *
+   * @generated from field: forge.common.v1.Value output = 3;
+   */
+  output?: Value | undefined;
+
+  /**
+   * @generated from field: bool failed = 4;
+   */
+  failed: boolean;
+
+  /**
+   * @generated from field: bool skipped = 5;
+   */
+  skipped: boolean;
+};
+
+/**
+ * Describes the message forge.event.v1.InheritedStep.
+ * Use `create(InheritedStepSchema)` to create a new message.
+ */
+export const InheritedStepSchema: GenMessage<InheritedStep> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 2);
+
+/**
+ * Somebody handed over a signal.
+ *
+ * @generated from message forge.event.v1.RunSignalled
+ */
+export type RunSignalled = Message<"forge.event.v1.RunSignalled"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: forge.common.v1.Value payload = 2;
+   */
+  payload?: Value | undefined;
+};
+
+/**
+ * Describes the message forge.event.v1.RunSignalled.
+ * Use `create(RunSignalledSchema)` to create a new message.
+ */
+export const RunSignalledSchema: GenMessage<RunSignalled> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 3);
+
+/**
+ * By hand: no step begins.
+ *
+ * @generated from message forge.event.v1.RunPaused
+ */
+export type RunPaused = Message<"forge.event.v1.RunPaused"> & {
+};
+
+/**
+ * Describes the message forge.event.v1.RunPaused.
+ * Use `create(RunPausedSchema)` to create a new message.
+ */
+export const RunPausedSchema: GenMessage<RunPaused> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 4);
+
+/**
+ * By hand: steps begin again.
+ *
+ * @generated from message forge.event.v1.RunContinued
+ */
+export type RunContinued = Message<"forge.event.v1.RunContinued"> & {
+};
+
+/**
+ * Describes the message forge.event.v1.RunContinued.
+ * Use `create(RunContinuedSchema)` to create a new message.
+ */
+export const RunContinuedSchema: GenMessage<RunContinued> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 5);
+
+/**
+ * A failed run goes on.
+ *
+ * @generated from message forge.event.v1.RunResumed
+ */
+export type RunResumed = Message<"forge.event.v1.RunResumed"> & {
+  /**
+   * Steps that are executed again, in the order of the definition.
+   *
+   * @generated from field: repeated string step_ids = 1;
+   */
+  stepIds: string[];
+};
+
+/**
+ * Describes the message forge.event.v1.RunResumed.
+ * Use `create(RunResumedSchema)` to create a new message.
+ */
+export const RunResumedSchema: GenMessage<RunResumed> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 6);
+
+/**
+ * The time that the whole run may take has passed; what is under way is stopped, and the run fails.
+ *
+ * @generated from message forge.event.v1.RunDeadlinePassed
+ */
+export type RunDeadlinePassed = Message<"forge.event.v1.RunDeadlinePassed"> & {
+};
+
+/**
+ * Describes the message forge.event.v1.RunDeadlinePassed.
+ * Use `create(RunDeadlinePassedSchema)` to create a new message.
+ */
+export const RunDeadlinePassedSchema: GenMessage<RunDeadlinePassed> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 7);
 
 /**
  * The first step was decided on.
@@ -97,7 +270,7 @@ export type RunStarted = Message<"forge.event.v1.RunStarted"> & {
  * Use `create(RunStartedSchema)` to create a new message.
  */
 export const RunStartedSchema: GenMessage<RunStarted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 1);
+  messageDesc(file_forge_event_v1_run_events, 8);
 
 /**
  * All steps that were to run have run.
@@ -125,7 +298,7 @@ export type RunCompleted = Message<"forge.event.v1.RunCompleted"> & {
  * Use `create(RunCompletedSchema)` to create a new message.
  */
 export const RunCompletedSchema: GenMessage<RunCompleted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 2);
+  messageDesc(file_forge_event_v1_run_events, 9);
 
 /**
  * A step failed for good, or no branch matched.
@@ -144,7 +317,7 @@ export type RunFailed = Message<"forge.event.v1.RunFailed"> & {
  * Use `create(RunFailedSchema)` to create a new message.
  */
 export const RunFailedSchema: GenMessage<RunFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 3);
+  messageDesc(file_forge_event_v1_run_events, 10);
 
 /**
  * Somebody asked for the run to stop.
@@ -159,7 +332,7 @@ export type RunCancelRequested = Message<"forge.event.v1.RunCancelRequested"> & 
  * Use `create(RunCancelRequestedSchema)` to create a new message.
  */
 export const RunCancelRequestedSchema: GenMessage<RunCancelRequested> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 4);
+  messageDesc(file_forge_event_v1_run_events, 11);
 
 /**
  * All of the run is known to have stopped.
@@ -174,7 +347,7 @@ export type RunCancelled = Message<"forge.event.v1.RunCancelled"> & {
  * Use `create(RunCancelledSchema)` to create a new message.
  */
 export const RunCancelledSchema: GenMessage<RunCancelled> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 5);
+  messageDesc(file_forge_event_v1_run_events, 12);
 
 /**
  * A step was decided on, with its input; durable before it is dispatched.
@@ -228,6 +401,62 @@ export type StepStarted = Message<"forge.event.v1.StepStarted"> & {
    * @generated from field: string prompt = 7;
    */
   prompt: string;
+
+  /**
+   * Of a workflow step: the run that it starts.
+   *
+   * @generated from field: string child_run_id = 8;
+   */
+  childRunId: string;
+
+  /**
+   * Of one item of a for_each: the execution index of the step itself.
+   *
+   * @generated from field: optional uint32 group_index = 9;
+   */
+  groupIndex?: number | undefined;
+
+  /**
+   * Of one item: its place in the list, from 0.
+   *
+   * @generated from field: optional uint32 item_index = 10;
+   */
+  itemIndex?: number | undefined;
+
+  /**
+   * Of a for_each step itself: how many items its list has. Each item begins with an event of its own.
+   *
+   * @generated from field: optional uint32 item_count = 11;
+   */
+  itemCount?: number | undefined;
+
+  /**
+   * Of a wait for a time: until when. Of other waits: when they give up.
+   *
+   * @generated from field: google.protobuf.Timestamp waits_until = 12;
+   */
+  waitsUntil?: Timestamp | undefined;
+
+  /**
+   * Of a wait for a signal.
+   *
+   * @generated from field: string waits_for_signal = 13;
+   */
+  waitsForSignal: string;
+
+  /**
+   * Of a wait for a person.
+   *
+   * @generated from field: string approval_id = 14;
+   */
+  approvalId: string;
+
+  /**
+   * What the person is asked, rendered.
+   *
+   * @generated from field: string question = 15;
+   */
+  question: string;
 };
 
 /**
@@ -235,7 +464,7 @@ export type StepStarted = Message<"forge.event.v1.StepStarted"> & {
  * Use `create(StepStartedSchema)` to create a new message.
  */
 export const StepStartedSchema: GenMessage<StepStarted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 6);
+  messageDesc(file_forge_event_v1_run_events, 13);
 
 /**
  * A worker got the go-ahead for a function that is not idempotent: on record before anything happens.
@@ -257,6 +486,13 @@ export type StepAttemptStarted = Message<"forge.event.v1.StepAttemptStarted"> & 
    * @generated from field: uint32 epoch = 3;
    */
   epoch: number;
+
+  /**
+   * Which execution; where several are under way the step's id does not tell.
+   *
+   * @generated from field: optional uint32 execution_index = 4;
+   */
+  executionIndex?: number | undefined;
 };
 
 /**
@@ -264,7 +500,7 @@ export type StepAttemptStarted = Message<"forge.event.v1.StepAttemptStarted"> & 
  * Use `create(StepAttemptStartedSchema)` to create a new message.
  */
 export const StepAttemptStartedSchema: GenMessage<StepAttemptStarted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 7);
+  messageDesc(file_forge_event_v1_run_events, 14);
 
 /**
  * An attempt failed; another follows by the step's retry policy.
@@ -293,6 +529,13 @@ export type StepAttemptFailed = Message<"forge.event.v1.StepAttemptFailed"> & {
    * @generated from field: forge.common.v1.Usage usage = 4;
    */
   usage?: Usage | undefined;
+
+  /**
+   * Which execution; where several are under way the step's id does not tell.
+   *
+   * @generated from field: optional uint32 execution_index = 5;
+   */
+  executionIndex?: number | undefined;
 };
 
 /**
@@ -300,7 +543,7 @@ export type StepAttemptFailed = Message<"forge.event.v1.StepAttemptFailed"> & {
  * Use `create(StepAttemptFailedSchema)` to create a new message.
  */
 export const StepAttemptFailedSchema: GenMessage<StepAttemptFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 8);
+  messageDesc(file_forge_event_v1_run_events, 15);
 
 /**
  * The step's output joined the state under steps.<step_id>.
@@ -345,6 +588,13 @@ export type StepCompleted = Message<"forge.event.v1.StepCompleted"> & {
    * @generated from field: string next_source = 6;
    */
   nextSource: string;
+
+  /**
+   * Which execution; where several are under way the step's id does not tell.
+   *
+   * @generated from field: optional uint32 execution_index = 7;
+   */
+  executionIndex?: number | undefined;
 };
 
 /**
@@ -352,7 +602,7 @@ export type StepCompleted = Message<"forge.event.v1.StepCompleted"> & {
  * Use `create(StepCompletedSchema)` to create a new message.
  */
 export const StepCompletedSchema: GenMessage<StepCompleted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 9);
+  messageDesc(file_forge_event_v1_run_events, 16);
 
 /**
  * The step failed for good.
@@ -369,6 +619,13 @@ export type StepFailed = Message<"forge.event.v1.StepFailed"> & {
    * @generated from field: forge.common.v1.Usage usage = 2;
    */
   usage?: Usage | undefined;
+
+  /**
+   * Which execution; where several are under way the step's id does not tell.
+   *
+   * @generated from field: optional uint32 execution_index = 3;
+   */
+  executionIndex?: number | undefined;
 };
 
 /**
@@ -376,5 +633,59 @@ export type StepFailed = Message<"forge.event.v1.StepFailed"> & {
  * Use `create(StepFailedSchema)` to create a new message.
  */
 export const StepFailedSchema: GenMessage<StepFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 10);
+  messageDesc(file_forge_event_v1_run_events, 17);
+
+/**
+ * A step of a graph was passed over.
+ *
+ * @generated from message forge.event.v1.StepSkipped
+ */
+export type StepSkipped = Message<"forge.event.v1.StepSkipped"> & {
+  /**
+   * "when": its expression was false; "need": one of its needs failed or was skipped.
+   *
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+
+  /**
+   * Of reason "need": which.
+   *
+   * @generated from field: string need = 2;
+   */
+  need: string;
+};
+
+/**
+ * Describes the message forge.event.v1.StepSkipped.
+ * Use `create(StepSkippedSchema)` to create a new message.
+ */
+export const StepSkippedSchema: GenMessage<StepSkipped> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 18);
+
+/**
+ * The execution was stopped before its end, because the run, its step, or what it belongs to was.
+ *
+ * @generated from message forge.event.v1.StepCancelled
+ */
+export type StepCancelled = Message<"forge.event.v1.StepCancelled"> & {
+  /**
+   * @generated from field: uint32 execution_index = 1;
+   */
+  executionIndex: number;
+
+  /**
+   * What an agent step used.
+   *
+   * @generated from field: forge.common.v1.Usage usage = 2;
+   */
+  usage?: Usage | undefined;
+};
+
+/**
+ * Describes the message forge.event.v1.StepCancelled.
+ * Use `create(StepCancelledSchema)` to create a new message.
+ */
+export const StepCancelledSchema: GenMessage<StepCancelled> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 19);
 

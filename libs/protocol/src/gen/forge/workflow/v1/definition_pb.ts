@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file forge/workflow/v1/definition.proto.
  */
 export const file_forge_workflow_v1_definition: GenFile = /*@__PURE__*/
-  fileDesc("CiJmb3JnZS93b3JrZmxvdy92MS9kZWZpbml0aW9uLnByb3RvEhFmb3JnZS53b3JrZmxvdy52MSLdAQoSV29ya2Zsb3dEZWZpbml0aW9uEgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSLAoIb25fZXJyb3IYAyABKA4yGi5mb3JnZS53b3JrZmxvdy52MS5PbkVycm9yEjMKBmlucHV0cxgEIAMoCzIjLmZvcmdlLndvcmtmbG93LnYxLklucHV0RGVjbGFyYXRpb24SMAoFc3RlcHMYBSADKAsyIS5mb3JnZS53b3JrZmxvdy52MS5TdGVwRGVmaW5pdGlvbhIVCg13b3JrZmxvd195YW1sGAYgASgJInMKEElucHV0RGVjbGFyYXRpb24SDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIQCghyZXF1aXJlZBgDIAEoCBIZCgxkZWZhdWx0X2pzb24YBCABKAlIAIgBAUIPCg1fZGVmYXVsdF9qc29uIoQECg5TdGVwRGVmaW5pdGlvbhIKCgJpZBgBIAEoCRItCgVhZ2VudBgCIAEoCzIcLmZvcmdlLndvcmtmbG93LnYxLkFnZW50U3RlcEgAEjMKCGZ1bmN0aW9uGAMgASgLMh8uZm9yZ2Uud29ya2Zsb3cudjEuRnVuY3Rpb25TdGVwSAASKwoEdG9vbBgEIAEoCzIbLmZvcmdlLndvcmtmbG93LnYxLlRvb2xTdGVwSAASPQoGaW5wdXRzGAUgAygLMi0uZm9yZ2Uud29ya2Zsb3cudjEuU3RlcERlZmluaXRpb24uSW5wdXRzRW50cnkSDwoHb3V0cHV0cxgGIAMoCRIrCgVyZXRyeRgHIAEoCzIcLmZvcmdlLmNvbW1vbi52MS5SZXRyeVBvbGljeRIpCgRuZXh0GAggAygLMhsuZm9yZ2Uud29ya2Zsb3cudjEuTmV4dFJ1bGUSGQoMbmV4dF9kZWZhdWx0GAkgASgJSAGIAQESKgoHdGltZW91dBgKIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhpNCgtJbnB1dHNFbnRyeRILCgNrZXkYASABKAkSLQoFdmFsdWUYAiABKAsyHi5mb3JnZS53b3JrZmxvdy52MS5JbnB1dFNvdXJjZToCOAFCBgoEa2luZEIPCg1fbmV4dF9kZWZhdWx0InAKCUFnZW50U3RlcBIqCgVhZ2VudBgBIAEoCzIbLmZvcmdlLnNlc3Npb24udjEuQWdlbnRTcGVjEg4KBnByb21wdBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIVCg1hZ2VudF92ZXJzaW9uGAQgASgJIjQKDEZ1bmN0aW9uU3RlcBIMCgRuYW1lGAEgASgJEhYKDm5vdF9pZGVtcG90ZW50GAIgASgIIhgKCFRvb2xTdGVwEgwKBHRvb2wYASABKAkiUQoLSW5wdXRTb3VyY2USDgoEcGF0aBgBIAEoCUgAEhYKDGxpdGVyYWxfanNvbhgCIAEoCUgAEhIKCHRlbXBsYXRlGAMgASgJSABCBgoEa2luZCImCghOZXh0UnVsZRIMCgR3aGVuGAEgASgJEgwKBGdvdG8YAiABKAkqZgoIU3RlcFR5cGUSGQoVU1RFUF9UWVBFX1VOU1BFQ0lGSUVEEAASEwoPU1RFUF9UWVBFX0FHRU5UEAESFgoSU1RFUF9UWVBFX0ZVTkNUSU9OEAISEgoOU1RFUF9UWVBFX1RPT0wQAypSCgdPbkVycm9yEhgKFE9OX0VSUk9SX1VOU1BFQ0lGSUVEEAASFgoST05fRVJST1JfRkFJTF9GQVNUEAESFQoRT05fRVJST1JfQ09OVElOVUUQAmIGcHJvdG8z", [file_forge_common_v1_common, file_forge_session_v1_session, file_google_protobuf_duration]);
+  fileDesc("CiJmb3JnZS93b3JrZmxvdy92MS9kZWZpbml0aW9uLnByb3RvEhFmb3JnZS53b3JrZmxvdy52MSKgAgoSV29ya2Zsb3dEZWZpbml0aW9uEgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSLAoIb25fZXJyb3IYAyABKA4yGi5mb3JnZS53b3JrZmxvdy52MS5PbkVycm9yEjMKBmlucHV0cxgEIAMoCzIjLmZvcmdlLndvcmtmbG93LnYxLklucHV0RGVjbGFyYXRpb24SMAoFc3RlcHMYBSADKAsyIS5mb3JnZS53b3JrZmxvdy52MS5TdGVwRGVmaW5pdGlvbhIVCg13b3JrZmxvd195YW1sGAYgASgJEhQKDHBhcmFsbGVsX21heBgHIAEoDRIrCghkZWFkbGluZRgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJzChBJbnB1dERlY2xhcmF0aW9uEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSEAoIcmVxdWlyZWQYAyABKAgSGQoMZGVmYXVsdF9qc29uGAQgASgJSACIAQFCDwoNX2RlZmF1bHRfanNvbiKDBgoOU3RlcERlZmluaXRpb24SCgoCaWQYASABKAkSLQoFYWdlbnQYAiABKAsyHC5mb3JnZS53b3JrZmxvdy52MS5BZ2VudFN0ZXBIABIzCghmdW5jdGlvbhgDIAEoCzIfLmZvcmdlLndvcmtmbG93LnYxLkZ1bmN0aW9uU3RlcEgAEisKBHRvb2wYBCABKAsyGy5mb3JnZS53b3JrZmxvdy52MS5Ub29sU3RlcEgAEisKBHdhaXQYCyABKAsyGy5mb3JnZS53b3JrZmxvdy52MS5XYWl0U3RlcEgAEjMKCHdvcmtmbG93GAwgASgLMh8uZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dTdGVwSAASPQoGaW5wdXRzGAUgAygLMi0uZm9yZ2Uud29ya2Zsb3cudjEuU3RlcERlZmluaXRpb24uSW5wdXRzRW50cnkSDwoHb3V0cHV0cxgGIAMoCRIrCgVyZXRyeRgHIAEoCzIcLmZvcmdlLmNvbW1vbi52MS5SZXRyeVBvbGljeRIpCgRuZXh0GAggAygLMhsuZm9yZ2Uud29ya2Zsb3cudjEuTmV4dFJ1bGUSGQoMbmV4dF9kZWZhdWx0GAkgASgJSAGIAQESKgoHdGltZW91dBgKIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhINCgVuZWVkcxgNIAMoCRIMCgR3aGVuGA4gASgJEiwKCGZvcl9lYWNoGA8gASgLMhouZm9yZ2Uud29ya2Zsb3cudjEuRm9yRWFjaBIaChJvdXRwdXRfc2NoZW1hX2pzb24YECABKAkSNAoRaGVhcnRiZWF0X3RpbWVvdXQYESABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24aTQoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4uZm9yZ2Uud29ya2Zsb3cudjEuSW5wdXRTb3VyY2U6AjgBQgYKBGtpbmRCDwoNX25leHRfZGVmYXVsdCKHAQoHRm9yRWFjaBItCgVpdGVtcxgBIAEoCzIeLmZvcmdlLndvcmtmbG93LnYxLklucHV0U291cmNlEgoKAmFzGAIgASgJEhMKC2NvbmN1cnJlbmN5GAMgASgNEiwKCG9uX2Vycm9yGAQgASgOMhouZm9yZ2Uud29ya2Zsb3cudjEuT25FcnJvciK5AQoIV2FpdFN0ZXASLQoIZHVyYXRpb24YASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABIvCgV1bnRpbBgCIAEoCzIeLmZvcmdlLndvcmtmbG93LnYxLklucHV0U291cmNlSAASEAoGc2lnbmFsGAMgASgJSAASMwoIYXBwcm92YWwYBCABKAsyHy5mb3JnZS53b3JrZmxvdy52MS5XYWl0QXBwcm92YWxIAEIGCgRraW5kIiAKDFdhaXRBcHByb3ZhbBIQCghxdWVzdGlvbhgBIAEoCSJJCgxXb3JrZmxvd1N0ZXASOQoKZGVmaW5pdGlvbhgBIAEoCzIlLmZvcmdlLndvcmtmbG93LnYxLldvcmtmbG93RGVmaW5pdGlvbiJwCglBZ2VudFN0ZXASKgoFYWdlbnQYASABKAsyGy5mb3JnZS5zZXNzaW9uLnYxLkFnZW50U3BlYxIOCgZwcm9tcHQYAiABKAkSEAoIYWdlbnRfaWQYAyABKAkSFQoNYWdlbnRfdmVyc2lvbhgEIAEoCSI0CgxGdW5jdGlvblN0ZXASDAoEbmFtZRgBIAEoCRIWCg5ub3RfaWRlbXBvdGVudBgCIAEoCCIYCghUb29sU3RlcBIMCgR0b29sGAEgASgJIlEKC0lucHV0U291cmNlEg4KBHBhdGgYASABKAlIABIWCgxsaXRlcmFsX2pzb24YAiABKAlIABISCgh0ZW1wbGF0ZRgDIAEoCUgAQgYKBGtpbmQiJgoITmV4dFJ1bGUSDAoEd2hlbhgBIAEoCRIMCgRnb3RvGAIgASgJKpIBCghTdGVwVHlwZRIZChVTVEVQX1RZUEVfVU5TUEVDSUZJRUQQABITCg9TVEVQX1RZUEVfQUdFTlQQARIWChJTVEVQX1RZUEVfRlVOQ1RJT04QAhISCg5TVEVQX1RZUEVfVE9PTBADEhIKDlNURVBfVFlQRV9XQUlUEAQSFgoSU1RFUF9UWVBFX1dPUktGTE9XEAUqUgoHT25FcnJvchIYChRPTl9FUlJPUl9VTlNQRUNJRklFRBAAEhYKEk9OX0VSUk9SX0ZBSUxfRkFTVBABEhUKEU9OX0VSUk9SX0NPTlRJTlVFEAJiBnByb3RvMw", [file_forge_common_v1_common, file_forge_session_v1_session, file_google_protobuf_duration]);
 
 /**
  * A workflow in its canonical form.
@@ -61,6 +61,20 @@ export type WorkflowDefinition = Message<"forge.workflow.v1.WorkflowDefinition">
    * @generated from field: string workflow_yaml = 6;
    */
   workflowYaml: string;
+
+  /**
+   * Steps, and items of for_each, that may be under way at once; 0: 16, at most 1,000.
+   *
+   * @generated from field: uint32 parallel_max = 7;
+   */
+  parallelMax: number;
+
+  /**
+   * Of the whole run, counted from its start, waits and pauses included: then what is under way is cancelled, and the run fails with DEADLINE_EXCEEDED; absent: none. At most 366 days.
+   *
+   * @generated from field: google.protobuf.Duration deadline = 8;
+   */
+  deadline?: Duration | undefined;
 };
 
 /**
@@ -140,10 +154,22 @@ export type StepDefinition = Message<"forge.workflow.v1.StepDefinition"> & {
      */
     value: ToolStep;
     case: "tool";
+  } | {
+    /**
+     * @generated from field: forge.workflow.v1.WaitStep wait = 11;
+     */
+    value: WaitStep;
+    case: "wait";
+  } | {
+    /**
+     * @generated from field: forge.workflow.v1.WorkflowStep workflow = 12;
+     */
+    value: WorkflowStep;
+    case: "workflow";
   } | { case: undefined; value?: undefined };
 
   /**
-   * By input name; empty: the step gets the whole state.
+   * By input name; empty: the step gets the whole state. Of a workflow step: the other run's inputs; empty: none.
    *
    * @generated from field: map<string, forge.workflow.v1.InputSource> inputs = 5;
    */
@@ -181,6 +207,42 @@ export type StepDefinition = Message<"forge.workflow.v1.StepDefinition"> & {
    * @generated from field: google.protobuf.Duration timeout = 10;
    */
   timeout?: Duration | undefined;
+
+  /**
+   * Ids of steps that must have ended well before this one begins. Where any step of a workflow has `needs`, the workflow is a graph: every step begins as soon as its needs
+   * are met, no step has `next`, and a step one of whose needs failed or was skipped is skipped.
+   *
+   * @generated from field: repeated string needs = 13;
+   */
+  needs: string[];
+
+  /**
+   * Of a graph's step: an expression over `state`; where it is false when its needs are met, the step is skipped. Empty: always.
+   *
+   * @generated from field: string when = 14;
+   */
+  when: string;
+
+  /**
+   * Executes the step once for each item of a list; its output is the list of their outputs, in the list's order, null for an item that failed.
+   *
+   * @generated from field: forge.workflow.v1.ForEach for_each = 15;
+   */
+  forEach?: ForEach | undefined;
+
+  /**
+   * JSON Schema (2020-12) that the output must satisfy, as JSON text, at most 64 KiB; empty: none.
+   *
+   * @generated from field: string output_schema_json = 16;
+   */
+  outputSchemaJson: string;
+
+  /**
+   * Of one attempt of a function or tool step: the longest that its worker may be silent about it; absent: its lease alone counts.
+   *
+   * @generated from field: google.protobuf.Duration heartbeat_timeout = 17;
+   */
+  heartbeatTimeout?: Duration | undefined;
 };
 
 /**
@@ -189,6 +251,142 @@ export type StepDefinition = Message<"forge.workflow.v1.StepDefinition"> & {
  */
 export const StepDefinitionSchema: GenMessage<StepDefinition> = /*@__PURE__*/
   messageDesc(file_forge_workflow_v1_definition, 2);
+
+/**
+ * Executes a step once for each item of a list.
+ *
+ * @generated from message forge.workflow.v1.ForEach
+ */
+export type ForEach = Message<"forge.workflow.v1.ForEach"> & {
+  /**
+   * A list, at most 10,000 items: a path into the state, JSON text, or a template.
+   *
+   * @generated from field: forge.workflow.v1.InputSource items = 1;
+   */
+  items?: InputSource | undefined;
+
+  /**
+   * The name under which mappings, prompts and nested templates see the item, beside `inputs`, `steps` and `runtime`; empty: item. Its index is under `<name>_index`.
+   *
+   * @generated from field: string as = 2;
+   */
+  as: string;
+
+  /**
+   * Items at once; 0: as many as the run allows.
+   *
+   * @generated from field: uint32 concurrency = 3;
+   */
+  concurrency: number;
+
+  /**
+   * FAIL_FAST: the first item that fails for good fails the step, and what else is under way of it is cancelled. CONTINUE: the others go on, and the step completes with null
+   * in the places of those that failed, as long as one succeeded. Unset: FAIL_FAST.
+   *
+   * @generated from field: forge.workflow.v1.OnError on_error = 4;
+   */
+  onError: OnError;
+};
+
+/**
+ * Describes the message forge.workflow.v1.ForEach.
+ * Use `create(ForEachSchema)` to create a new message.
+ */
+export const ForEachSchema: GenMessage<ForEach> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_definition, 3);
+
+/**
+ * Waits. Exactly one of the kinds.
+ *
+ * @generated from message forge.workflow.v1.WaitStep
+ */
+export type WaitStep = Message<"forge.workflow.v1.WaitStep"> & {
+  /**
+   * @generated from oneof forge.workflow.v1.WaitStep.kind
+   */
+  kind: {
+    /**
+     * At most 366 days.
+     *
+     * @generated from field: google.protobuf.Duration duration = 1;
+     */
+    value: Duration;
+    case: "duration";
+  } | {
+    /**
+     * An RFC 3339 time with its zone, by path, JSON text or template; one that has passed does not wait.
+     *
+     * @generated from field: forge.workflow.v1.InputSource until = 2;
+     */
+    value: InputSource;
+    case: "until";
+  } | {
+    /**
+     * The name of a signal: at most 128 characters. One that came before is taken at once, oldest first. The signal's payload is the step's output.
+     *
+     * @generated from field: string signal = 3;
+     */
+    value: string;
+    case: "signal";
+  } | {
+    /**
+     * A person's decision; the step's output is {"decision": "allow", "comment", "decided_by"}, and a denial fails the step with APPROVAL_DENIED.
+     *
+     * @generated from field: forge.workflow.v1.WaitApproval approval = 4;
+     */
+    value: WaitApproval;
+    case: "approval";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message forge.workflow.v1.WaitStep.
+ * Use `create(WaitStepSchema)` to create a new message.
+ */
+export const WaitStepSchema: GenMessage<WaitStep> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_definition, 4);
+
+/**
+ * A question to a person, asked by a workflow.
+ *
+ * @generated from message forge.workflow.v1.WaitApproval
+ */
+export type WaitApproval = Message<"forge.workflow.v1.WaitApproval"> & {
+  /**
+   * What is asked: text with {{ expression }}. At most 4,096 characters once rendered.
+   *
+   * @generated from field: string question = 1;
+   */
+  question: string;
+};
+
+/**
+ * Describes the message forge.workflow.v1.WaitApproval.
+ * Use `create(WaitApprovalSchema)` to create a new message.
+ */
+export const WaitApprovalSchema: GenMessage<WaitApproval> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_definition, 5);
+
+/**
+ * Another workflow, as a run of its own.
+ *
+ * @generated from message forge.workflow.v1.WorkflowStep
+ */
+export type WorkflowStep = Message<"forge.workflow.v1.WorkflowStep"> & {
+  /**
+   * Whole, so that files may change later; nested at most 8 deep.
+   *
+   * @generated from field: forge.workflow.v1.WorkflowDefinition definition = 1;
+   */
+  definition?: WorkflowDefinition | undefined;
+};
+
+/**
+ * Describes the message forge.workflow.v1.WorkflowStep.
+ * Use `create(WorkflowStepSchema)` to create a new message.
+ */
+export const WorkflowStepSchema: GenMessage<WorkflowStep> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_definition, 6);
 
 /**
  * An agent's turn.
@@ -224,7 +422,7 @@ export type AgentStep = Message<"forge.workflow.v1.AgentStep"> & {
  * Use `create(AgentStepSchema)` to create a new message.
  */
 export const AgentStepSchema: GenMessage<AgentStep> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 3);
+  messageDesc(file_forge_workflow_v1_definition, 7);
 
 /**
  * A call of a function of the project.
@@ -252,7 +450,7 @@ export type FunctionStep = Message<"forge.workflow.v1.FunctionStep"> & {
  * Use `create(FunctionStepSchema)` to create a new message.
  */
 export const FunctionStepSchema: GenMessage<FunctionStep> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 4);
+  messageDesc(file_forge_workflow_v1_definition, 8);
 
 /**
  * A call of a tool.
@@ -271,7 +469,7 @@ export type ToolStep = Message<"forge.workflow.v1.ToolStep"> & {
  * Use `create(ToolStepSchema)` to create a new message.
  */
 export const ToolStepSchema: GenMessage<ToolStep> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 5);
+  messageDesc(file_forge_workflow_v1_definition, 9);
 
 /**
  * Where an input's value comes from.
@@ -314,7 +512,7 @@ export type InputSource = Message<"forge.workflow.v1.InputSource"> & {
  * Use `create(InputSourceSchema)` to create a new message.
  */
 export const InputSourceSchema: GenMessage<InputSource> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 6);
+  messageDesc(file_forge_workflow_v1_definition, 10);
 
 /**
  * A branch.
@@ -342,7 +540,7 @@ export type NextRule = Message<"forge.workflow.v1.NextRule"> & {
  * Use `create(NextRuleSchema)` to create a new message.
  */
 export const NextRuleSchema: GenMessage<NextRule> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 7);
+  messageDesc(file_forge_workflow_v1_definition, 11);
 
 /**
  * What a step does.
@@ -369,6 +567,20 @@ export const StepType = {
    * @generated from enum value: STEP_TYPE_TOOL = 3;
    */
   TOOL: 3,
+
+  /**
+   * Waits for a time, a signal or a person.
+   *
+   * @generated from enum value: STEP_TYPE_WAIT = 4;
+   */
+  WAIT: 4,
+
+  /**
+   * Another workflow, as a run of its own.
+   *
+   * @generated from enum value: STEP_TYPE_WORKFLOW = 5;
+   */
+  WORKFLOW: 5,
 } as const;
 
 /**

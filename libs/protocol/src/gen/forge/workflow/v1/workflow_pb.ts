@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file forge/workflow/v1/workflow.proto.
  */
 export const file_forge_workflow_v1_workflow: GenFile = /*@__PURE__*/
-  fileDesc("CiBmb3JnZS93b3JrZmxvdy92MS93b3JrZmxvdy5wcm90bxIRZm9yZ2Uud29ya2Zsb3cudjEi5QIKD1N0YXJ0UnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchI5CgpkZWZpbml0aW9uGAIgASgLMiUuZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dEZWZpbml0aW9uEiYKBmlucHV0cxgDIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZRI+CgZsYWJlbHMYBCADKAsyLi5mb3JnZS53b3JrZmxvdy52MS5TdGFydFJ1blJlcXVlc3QuTGFiZWxzRW50cnkSDQoFcXVldWUYBSABKAkSFgoObW9kZWxfb3ZlcnJpZGUYBiABKAkSKQoGcG9saWN5GAcgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiQQoQU3RhcnRSdW5SZXNwb25zZRIOCgZydW5faWQYASABKAkSCwoDc2VxGAIgASgEEhAKCHdhcm5pbmdzGAMgAygJIlIKEENhbmNlbFJ1blJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISDgoGcnVuX2lkGAIgASgJIiAKEUNhbmNlbFJ1blJlc3BvbnNlEgsKA3NlcRgBIAEoBCIfCg1HZXRSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSI1Cg5HZXRSdW5SZXNwb25zZRIjCgNydW4YASABKAsyFi5mb3JnZS53b3JrZmxvdy52MS5SdW4ivQUKA1J1bhIOCgZydW5faWQYASABKAkSCwoDc2VxGAIgASgEEhMKC3dvcmtmbG93X2lkGAMgASgJEhgKEHdvcmtmbG93X3ZlcnNpb24YBCABKAkSFQoNd29ya2Zsb3dfaGFzaBgFIAEoCRIsCgZzdGF0dXMYBiABKA4yHC5mb3JnZS53b3JrZmxvdy52MS5SdW5TdGF0dXMSJgoGaW5wdXRzGAcgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEiYKBm91dHB1dBgIIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZRIqCgVlcnJvchgJIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMgoGbGFiZWxzGA0gAygLMiIuZm9yZ2Uud29ya2Zsb3cudjEuUnVuLkxhYmVsc0VudHJ5Eg0KBXF1ZXVlGA4gASgJEi8KBXN0ZXBzGA8gAygLMiAuZm9yZ2Uud29ya2Zsb3cudjEuU3RlcEV4ZWN1dGlvbhIlCgV1c2FnZRgQIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZRISCgppbnB1dF9oYXNoGBEgASgJEjkKCmRlZmluaXRpb24YEiABKAsyJS5mb3JnZS53b3JrZmxvdy52MS5Xb3JrZmxvd0RlZmluaXRpb24aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLJBQoNU3RlcEV4ZWN1dGlvbhIPCgdzdGVwX2lkGAEgASgJEi4KCXN0ZXBfdHlwZRgCIAEoDjIbLmZvcmdlLndvcmtmbG93LnYxLlN0ZXBUeXBlEhcKD2V4ZWN1dGlvbl9pbmRleBgDIAEoDRItCgZzdGF0dXMYBCABKA4yHS5mb3JnZS53b3JrZmxvdy52MS5TdGVwU3RhdHVzEhUKDWF0dGVtcHRfY291bnQYBSABKA0SOgoFaW5wdXQYBiADKAsyKy5mb3JnZS53b3JrZmxvdy52MS5TdGVwRXhlY3V0aW9uLklucHV0RW50cnkSJgoGb3V0cHV0GAcgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEioKBWVycm9yGAggASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISLwoKbGFzdF9lcnJvchgJIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEi4KCnN0YXJ0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtkdXJhdGlvbl9tcxgMIAEoBBIbChNoYW5kbGVyX2R1cmF0aW9uX21zGA0gASgEEhgKEHRvb2xfZHVyYXRpb25fbXMYDiABKAQSJQoFdXNhZ2UYDyABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2USEgoKc2Vzc2lvbl9pZBgQIAEoCRIUCgxuZXh0X3N0ZXBfaWQYESABKAkSEwoLbmV4dF9zb3VyY2UYEiABKAkaRAoKSW5wdXRFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWU6AjgBIuoBCg9MaXN0UnVuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSLAoGc3RhdHVzGAMgASgOMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuU3RhdHVzEj4KBmxhYmVscxgEIAMoCzIuLmZvcmdlLndvcmtmbG93LnYxLkxpc3RSdW5zUmVxdWVzdC5MYWJlbHNFbnRyeRITCgt3b3JrZmxvd19pZBgFIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlgKEExpc3RSdW5zUmVzcG9uc2USKwoEcnVucxgBIAMoCzIdLmZvcmdlLndvcmtmbG93LnYxLlJ1blN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIsMCCgpSdW5TdW1tYXJ5Eg4KBnJ1bl9pZBgBIAEoCRITCgt3b3JrZmxvd19pZBgCIAEoCRIYChB3b3JrZmxvd192ZXJzaW9uGAMgASgJEiwKBnN0YXR1cxgEIAEoDjIcLmZvcmdlLndvcmtmbG93LnYxLlJ1blN0YXR1cxI5CgZsYWJlbHMYBSADKAsyKS5mb3JnZS53b3JrZmxvdy52MS5SdW5TdW1tYXJ5LkxhYmVsc0VudHJ5Ei4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEqywEKCVJ1blN0YXR1cxIaChZSVU5fU1RBVFVTX1VOU1BFQ0lGSUVEEAASFgoSUlVOX1NUQVRVU19SVU5OSU5HEAESGQoVUlVOX1NUQVRVU19DQU5DRUxMSU5HEAISGAoUUlVOX1NUQVRVU19DT01QTEVURUQQAxIkCiBSVU5fU1RBVFVTX0NPTVBMRVRFRF9XSVRIX0VSUk9SUxAEEhUKEVJVTl9TVEFUVVNfRkFJTEVEEAUSGAoUUlVOX1NUQVRVU19DQU5DRUxMRUQQBiqqAQoKU3RlcFN0YXR1cxIbChdTVEVQX1NUQVRVU19VTlNQRUNJRklFRBAAEhcKE1NURVBfU1RBVFVTX1JVTk5JTkcQARIYChRTVEVQX1NUQVRVU19SRVRSWUlORxACEhkKFVNURVBfU1RBVFVTX0NPTVBMRVRFRBADEhYKElNURVBfU1RBVFVTX0ZBSUxFRBAEEhkKFVNURVBfU1RBVFVTX0NBTkNFTExFRBAFMuICCg9Xb3JrZmxvd1NlcnZpY2USUwoIU3RhcnRSdW4SIi5mb3JnZS53b3JrZmxvdy52MS5TdGFydFJ1blJlcXVlc3QaIy5mb3JnZS53b3JrZmxvdy52MS5TdGFydFJ1blJlc3BvbnNlElYKCUNhbmNlbFJ1bhIjLmZvcmdlLndvcmtmbG93LnYxLkNhbmNlbFJ1blJlcXVlc3QaJC5mb3JnZS53b3JrZmxvdy52MS5DYW5jZWxSdW5SZXNwb25zZRJNCgZHZXRSdW4SIC5mb3JnZS53b3JrZmxvdy52MS5HZXRSdW5SZXF1ZXN0GiEuZm9yZ2Uud29ya2Zsb3cudjEuR2V0UnVuUmVzcG9uc2USUwoITGlzdFJ1bnMSIi5mb3JnZS53b3JrZmxvdy52MS5MaXN0UnVuc1JlcXVlc3QaIy5mb3JnZS53b3JrZmxvdy52MS5MaXN0UnVuc1Jlc3BvbnNlYgZwcm90bzM", [file_forge_common_v1_common, file_forge_tool_v1_tool, file_forge_workflow_v1_definition, file_google_protobuf_timestamp]);
+  fileDesc("CiBmb3JnZS93b3JrZmxvdy92MS93b3JrZmxvdy5wcm90bxIRZm9yZ2Uud29ya2Zsb3cudjEi5QIKD1N0YXJ0UnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchI5CgpkZWZpbml0aW9uGAIgASgLMiUuZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dEZWZpbml0aW9uEiYKBmlucHV0cxgDIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZRI+CgZsYWJlbHMYBCADKAsyLi5mb3JnZS53b3JrZmxvdy52MS5TdGFydFJ1blJlcXVlc3QuTGFiZWxzRW50cnkSDQoFcXVldWUYBSABKAkSFgoObW9kZWxfb3ZlcnJpZGUYBiABKAkSKQoGcG9saWN5GAcgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiQQoQU3RhcnRSdW5SZXNwb25zZRIOCgZydW5faWQYASABKAkSCwoDc2VxGAIgASgEEhAKCHdhcm5pbmdzGAMgAygJIlIKEENhbmNlbFJ1blJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISDgoGcnVuX2lkGAIgASgJIiAKEUNhbmNlbFJ1blJlc3BvbnNlEgsKA3NlcRgBIAEoBCKJAQoQU2lnbmFsUnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchIOCgZydW5faWQYAiABKAkSDAoEbmFtZRgDIAEoCRInCgdwYXlsb2FkGAQgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlIiAKEVNpZ25hbFJ1blJlc3BvbnNlEgsKA3NlcRgBIAEoBCJRCg9QYXVzZVJ1blJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISDgoGcnVuX2lkGAIgASgJIh8KEFBhdXNlUnVuUmVzcG9uc2USCwoDc2VxGAEgASgEIlQKEkNvbnRpbnVlUnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchIOCgZydW5faWQYAiABKAkiIgoTQ29udGludWVSdW5SZXNwb25zZRILCgNzZXEYASABKAQiaQoQUmVzdW1lUnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchIOCgZydW5faWQYAiABKAkSFQoNd29ya2Zsb3dfaGFzaBgDIAEoCSJEChFSZXN1bWVSdW5SZXNwb25zZRILCgNzZXEYASABKAQSEAoIc3RlcF9pZHMYAiADKAkSEAoId2FybmluZ3MYAyADKAki5gEKDkZvcmtSdW5SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEg4KBnJ1bl9pZBgCIAEoCRIPCgdzdGVwX2lkGAMgASgJEhUKDXdvcmtmbG93X2hhc2gYBCABKAkSPQoGbGFiZWxzGAUgAygLMi0uZm9yZ2Uud29ya2Zsb3cudjEuRm9ya1J1blJlcXVlc3QuTGFiZWxzRW50cnkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJACg9Gb3JrUnVuUmVzcG9uc2USDgoGcnVuX2lkGAEgASgJEgsKA3NlcRgCIAEoBBIQCgh3YXJuaW5ncxgDIAMoCSI4ChBSZXBsYXlSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIUCgx2ZXJpZnlfc3RhdGUYAiABKAgi3wEKEVJlcGxheVJ1blJlc3BvbnNlEg4KBmV2ZW50cxgBIAEoBBIuCgVzdGVwcxgCIAMoCzIfLmZvcmdlLndvcmtmbG93LnYxLlJlcGxheWVkU3RlcBI1CgptaXNtYXRjaGVzGAMgAygLMiEuZm9yZ2Uud29ya2Zsb3cudjEuUmVwbGF5TWlzbWF0Y2gSLAoGc3RhdHVzGAQgASgOMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuU3RhdHVzEiUKBXN0YXRlGAUgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlIqkBCgxSZXBsYXllZFN0ZXASDwoHc3RlcF9pZBgBIAEoCRIXCg9leGVjdXRpb25faW5kZXgYAiABKA0SLQoGc3RhdHVzGAMgASgOMh0uZm9yZ2Uud29ya2Zsb3cudjEuU3RlcFN0YXR1cxIZChFzdGF0ZV9iZWZvcmVfaGFzaBgEIAEoCRIYChBzdGF0ZV9hZnRlcl9oYXNoGAUgASgJEgsKA3NlcRgGIAEoBCJsCg5SZXBsYXlNaXNtYXRjaBILCgNzZXEYASABKAQSDwoHc3RlcF9pZBgCIAEoCRIMCgRwYXRoGAMgASgJEhUKDXJlY29yZGVkX2pzb24YBCABKAkSFwoPcmVjb21wdXRlZF9qc29uGAUgASgJIh8KDUdldFJ1blJlcXVlc3QSDgoGcnVuX2lkGAEgASgJIjUKDkdldFJ1blJlc3BvbnNlEiMKA3J1bhgBIAEoCzIWLmZvcmdlLndvcmtmbG93LnYxLlJ1biKyBgoDUnVuEg4KBnJ1bl9pZBgBIAEoCRILCgNzZXEYAiABKAQSEwoLd29ya2Zsb3dfaWQYAyABKAkSGAoQd29ya2Zsb3dfdmVyc2lvbhgEIAEoCRIVCg13b3JrZmxvd19oYXNoGAUgASgJEiwKBnN0YXR1cxgGIAEoDjIcLmZvcmdlLndvcmtmbG93LnYxLlJ1blN0YXR1cxImCgZpbnB1dHMYByABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSJgoGb3V0cHV0GAggASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEioKBWVycm9yGAkgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCgZsYWJlbHMYDSADKAsyIi5mb3JnZS53b3JrZmxvdy52MS5SdW4uTGFiZWxzRW50cnkSDQoFcXVldWUYDiABKAkSLwoFc3RlcHMYDyADKAsyIC5mb3JnZS53b3JrZmxvdy52MS5TdGVwRXhlY3V0aW9uEiUKBXVzYWdlGBAgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEhIKCmlucHV0X2hhc2gYESABKAkSOQoKZGVmaW5pdGlvbhgSIAEoCzIlLmZvcmdlLndvcmtmbG93LnYxLldvcmtmbG93RGVmaW5pdGlvbhIsCgZwYXJlbnQYEyABKAsyHC5mb3JnZS53b3JrZmxvdy52MS5SdW5QYXJlbnQSLAoGb3JpZ2luGBQgASgLMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuT3JpZ2luEhcKD3dhaXRpbmdfc2lnbmFscxgVIAMoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIiwKCVJ1blBhcmVudBIOCgZydW5faWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCSI5CglSdW5PcmlnaW4SDgoGcnVuX2lkGAEgASgJEgsKA3NlcRgCIAEoBBIPCgdzdGVwX2lkGAMgASgJIuEHCg1TdGVwRXhlY3V0aW9uEg8KB3N0ZXBfaWQYASABKAkSLgoJc3RlcF90eXBlGAIgASgOMhsuZm9yZ2Uud29ya2Zsb3cudjEuU3RlcFR5cGUSFwoPZXhlY3V0aW9uX2luZGV4GAMgASgNEi0KBnN0YXR1cxgEIAEoDjIdLmZvcmdlLndvcmtmbG93LnYxLlN0ZXBTdGF0dXMSFQoNYXR0ZW1wdF9jb3VudBgFIAEoDRI6CgVpbnB1dBgGIAMoCzIrLmZvcmdlLndvcmtmbG93LnYxLlN0ZXBFeGVjdXRpb24uSW5wdXRFbnRyeRImCgZvdXRwdXQYByABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSKgoFZXJyb3IYCCABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvchIvCgpsYXN0X2Vycm9yGAkgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISLgoKc3RhcnRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAwgASgEEhsKE2hhbmRsZXJfZHVyYXRpb25fbXMYDSABKAQSGAoQdG9vbF9kdXJhdGlvbl9tcxgOIAEoBBIlCgV1c2FnZRgPIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZRISCgpzZXNzaW9uX2lkGBAgASgJEhQKDG5leHRfc3RlcF9pZBgRIAEoCRITCgtuZXh0X3NvdXJjZRgSIAEoCRIUCgxjaGlsZF9ydW5faWQYEyABKAkSGAoLZ3JvdXBfaW5kZXgYFCABKA1IAIgBARIXCgppdGVtX2luZGV4GBUgASgNSAGIAQESFwoKaXRlbV9jb3VudBgWIAEoDUgCiAEBEhMKC3NraXBfcmVhc29uGBcgASgJEi8KC3dhaXRzX3VudGlsGBggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYChB3YWl0c19mb3Jfc2lnbmFsGBkgASgJEhMKC2FwcHJvdmFsX2lkGBogASgJEhEKCWluaGVyaXRlZBgbIAEoCBpECgpJbnB1dEVudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZToCOAFCDgoMX2dyb3VwX2luZGV4Qg0KC19pdGVtX2luZGV4Qg0KC19pdGVtX2NvdW50IuoBCg9MaXN0UnVuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSLAoGc3RhdHVzGAMgASgOMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuU3RhdHVzEj4KBmxhYmVscxgEIAMoCzIuLmZvcmdlLndvcmtmbG93LnYxLkxpc3RSdW5zUmVxdWVzdC5MYWJlbHNFbnRyeRITCgt3b3JrZmxvd19pZBgFIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlgKEExpc3RSdW5zUmVzcG9uc2USKwoEcnVucxgBIAMoCzIdLmZvcmdlLndvcmtmbG93LnYxLlJ1blN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIsMCCgpSdW5TdW1tYXJ5Eg4KBnJ1bl9pZBgBIAEoCRITCgt3b3JrZmxvd19pZBgCIAEoCRIYChB3b3JrZmxvd192ZXJzaW9uGAMgASgJEiwKBnN0YXR1cxgEIAEoDjIcLmZvcmdlLndvcmtmbG93LnYxLlJ1blN0YXR1cxI5CgZsYWJlbHMYBSADKAsyKS5mb3JnZS53b3JrZmxvdy52MS5SdW5TdW1tYXJ5LkxhYmVsc0VudHJ5Ei4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEq+gEKCVJ1blN0YXR1cxIaChZSVU5fU1RBVFVTX1VOU1BFQ0lGSUVEEAASFgoSUlVOX1NUQVRVU19SVU5OSU5HEAESGQoVUlVOX1NUQVRVU19DQU5DRUxMSU5HEAISGAoUUlVOX1NUQVRVU19DT01QTEVURUQQAxIkCiBSVU5fU1RBVFVTX0NPTVBMRVRFRF9XSVRIX0VSUk9SUxAEEhUKEVJVTl9TVEFUVVNfRkFJTEVEEAUSGAoUUlVOX1NUQVRVU19DQU5DRUxMRUQQBhIVChFSVU5fU1RBVFVTX1BBVVNFRBAHEhYKElJVTl9TVEFUVVNfV0FJVElORxAIKtwBCgpTdGVwU3RhdHVzEhsKF1NURVBfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFwoTU1RFUF9TVEFUVVNfUlVOTklORxABEhgKFFNURVBfU1RBVFVTX1JFVFJZSU5HEAISGQoVU1RFUF9TVEFUVVNfQ09NUExFVEVEEAMSFgoSU1RFUF9TVEFUVVNfRkFJTEVEEAQSGQoVU1RFUF9TVEFUVVNfQ0FOQ0VMTEVEEAUSFwoTU1RFUF9TVEFUVVNfU0tJUFBFRBAGEhcKE1NURVBfU1RBVFVTX1dBSVRJTkcQBzLvBgoPV29ya2Zsb3dTZXJ2aWNlElMKCFN0YXJ0UnVuEiIuZm9yZ2Uud29ya2Zsb3cudjEuU3RhcnRSdW5SZXF1ZXN0GiMuZm9yZ2Uud29ya2Zsb3cudjEuU3RhcnRSdW5SZXNwb25zZRJWCglDYW5jZWxSdW4SIy5mb3JnZS53b3JrZmxvdy52MS5DYW5jZWxSdW5SZXF1ZXN0GiQuZm9yZ2Uud29ya2Zsb3cudjEuQ2FuY2VsUnVuUmVzcG9uc2USVgoJU2lnbmFsUnVuEiMuZm9yZ2Uud29ya2Zsb3cudjEuU2lnbmFsUnVuUmVxdWVzdBokLmZvcmdlLndvcmtmbG93LnYxLlNpZ25hbFJ1blJlc3BvbnNlElMKCFBhdXNlUnVuEiIuZm9yZ2Uud29ya2Zsb3cudjEuUGF1c2VSdW5SZXF1ZXN0GiMuZm9yZ2Uud29ya2Zsb3cudjEuUGF1c2VSdW5SZXNwb25zZRJcCgtDb250aW51ZVJ1bhIlLmZvcmdlLndvcmtmbG93LnYxLkNvbnRpbnVlUnVuUmVxdWVzdBomLmZvcmdlLndvcmtmbG93LnYxLkNvbnRpbnVlUnVuUmVzcG9uc2USVgoJUmVzdW1lUnVuEiMuZm9yZ2Uud29ya2Zsb3cudjEuUmVzdW1lUnVuUmVxdWVzdBokLmZvcmdlLndvcmtmbG93LnYxLlJlc3VtZVJ1blJlc3BvbnNlElAKB0ZvcmtSdW4SIS5mb3JnZS53b3JrZmxvdy52MS5Gb3JrUnVuUmVxdWVzdBoiLmZvcmdlLndvcmtmbG93LnYxLkZvcmtSdW5SZXNwb25zZRJWCglSZXBsYXlSdW4SIy5mb3JnZS53b3JrZmxvdy52MS5SZXBsYXlSdW5SZXF1ZXN0GiQuZm9yZ2Uud29ya2Zsb3cudjEuUmVwbGF5UnVuUmVzcG9uc2USTQoGR2V0UnVuEiAuZm9yZ2Uud29ya2Zsb3cudjEuR2V0UnVuUmVxdWVzdBohLmZvcmdlLndvcmtmbG93LnYxLkdldFJ1blJlc3BvbnNlElMKCExpc3RSdW5zEiIuZm9yZ2Uud29ya2Zsb3cudjEuTGlzdFJ1bnNSZXF1ZXN0GiMuZm9yZ2Uud29ya2Zsb3cudjEuTGlzdFJ1bnNSZXNwb25zZWIGcHJvdG8z", [file_forge_common_v1_common, file_forge_tool_v1_tool, file_forge_workflow_v1_definition, file_google_protobuf_timestamp]);
 
 /**
  * Starts a run.
@@ -156,6 +156,451 @@ export const CancelRunResponseSchema: GenMessage<CancelRunResponse> = /*@__PURE_
   messageDesc(file_forge_workflow_v1_workflow, 3);
 
 /**
+ * Hands a signal to a run.
+ *
+ * @generated from message forge.workflow.v1.SignalRunRequest
+ */
+export type SignalRunRequest = Message<"forge.workflow.v1.SignalRunRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * At most 128 characters.
+   *
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * Absent: null.
+   *
+   * @generated from field: forge.common.v1.Value payload = 4;
+   */
+  payload?: Value | undefined;
+};
+
+/**
+ * Describes the message forge.workflow.v1.SignalRunRequest.
+ * Use `create(SignalRunRequestSchema)` to create a new message.
+ */
+export const SignalRunRequestSchema: GenMessage<SignalRunRequest> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 4);
+
+/**
+ * The signal is durable.
+ *
+ * @generated from message forge.workflow.v1.SignalRunResponse
+ */
+export type SignalRunResponse = Message<"forge.workflow.v1.SignalRunResponse"> & {
+  /**
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+};
+
+/**
+ * Describes the message forge.workflow.v1.SignalRunResponse.
+ * Use `create(SignalRunResponseSchema)` to create a new message.
+ */
+export const SignalRunResponseSchema: GenMessage<SignalRunResponse> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 5);
+
+/**
+ * Asks for no further step to begin.
+ *
+ * @generated from message forge.workflow.v1.PauseRunRequest
+ */
+export type PauseRunRequest = Message<"forge.workflow.v1.PauseRunRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message forge.workflow.v1.PauseRunRequest.
+ * Use `create(PauseRunRequestSchema)` to create a new message.
+ */
+export const PauseRunRequestSchema: GenMessage<PauseRunRequest> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 6);
+
+/**
+ * The pause is durable.
+ *
+ * @generated from message forge.workflow.v1.PauseRunResponse
+ */
+export type PauseRunResponse = Message<"forge.workflow.v1.PauseRunResponse"> & {
+  /**
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+};
+
+/**
+ * Describes the message forge.workflow.v1.PauseRunResponse.
+ * Use `create(PauseRunResponseSchema)` to create a new message.
+ */
+export const PauseRunResponseSchema: GenMessage<PauseRunResponse> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 7);
+
+/**
+ * Ends a pause.
+ *
+ * @generated from message forge.workflow.v1.ContinueRunRequest
+ */
+export type ContinueRunRequest = Message<"forge.workflow.v1.ContinueRunRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message forge.workflow.v1.ContinueRunRequest.
+ * Use `create(ContinueRunRequestSchema)` to create a new message.
+ */
+export const ContinueRunRequestSchema: GenMessage<ContinueRunRequest> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 8);
+
+/**
+ * The run goes on.
+ *
+ * @generated from message forge.workflow.v1.ContinueRunResponse
+ */
+export type ContinueRunResponse = Message<"forge.workflow.v1.ContinueRunResponse"> & {
+  /**
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+};
+
+/**
+ * Describes the message forge.workflow.v1.ContinueRunResponse.
+ * Use `create(ContinueRunResponseSchema)` to create a new message.
+ */
+export const ContinueRunResponseSchema: GenMessage<ContinueRunResponse> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 9);
+
+/**
+ * Goes on with a failed run.
+ *
+ * @generated from message forge.workflow.v1.ResumeRunRequest
+ */
+export type ResumeRunRequest = Message<"forge.workflow.v1.ResumeRunRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * The hash of the workflow as it is in the caller's files now: where it is another than the run's, nothing is done. Empty: not looked at.
+   *
+   * @generated from field: string workflow_hash = 3;
+   */
+  workflowHash: string;
+};
+
+/**
+ * Describes the message forge.workflow.v1.ResumeRunRequest.
+ * Use `create(ResumeRunRequestSchema)` to create a new message.
+ */
+export const ResumeRunRequestSchema: GenMessage<ResumeRunRequest> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 10);
+
+/**
+ * The run goes on.
+ *
+ * @generated from message forge.workflow.v1.ResumeRunResponse
+ */
+export type ResumeRunResponse = Message<"forge.workflow.v1.ResumeRunResponse"> & {
+  /**
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+
+  /**
+   * Steps that are executed again, in the order of the definition.
+   *
+   * @generated from field: repeated string step_ids = 2;
+   */
+  stepIds: string[];
+
+  /**
+   * @generated from field: repeated string warnings = 3;
+   */
+  warnings: string[];
+};
+
+/**
+ * Describes the message forge.workflow.v1.ResumeRunResponse.
+ * Use `create(ResumeRunResponseSchema)` to create a new message.
+ */
+export const ResumeRunResponseSchema: GenMessage<ResumeRunResponse> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 11);
+
+/**
+ * Asks for a new run that begins in the middle of another.
+ *
+ * @generated from message forge.workflow.v1.ForkRunRequest
+ */
+export type ForkRunRequest = Message<"forge.workflow.v1.ForkRunRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * The step that the new run begins with: the state is as it was before the step's last execution.
+   *
+   * @generated from field: string step_id = 3;
+   */
+  stepId: string;
+
+  /**
+   * Empty: not looked at.
+   *
+   * @generated from field: string workflow_hash = 4;
+   */
+  workflowHash: string;
+
+  /**
+   * Added to the other run's.
+   *
+   * @generated from field: map<string, string> labels = 5;
+   */
+  labels: { [key: string]: string };
+};
+
+/**
+ * Describes the message forge.workflow.v1.ForkRunRequest.
+ * Use `create(ForkRunRequestSchema)` to create a new message.
+ */
+export const ForkRunRequestSchema: GenMessage<ForkRunRequest> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 12);
+
+/**
+ * The new run.
+ *
+ * @generated from message forge.workflow.v1.ForkRunResponse
+ */
+export type ForkRunResponse = Message<"forge.workflow.v1.ForkRunResponse"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: uint64 seq = 2;
+   */
+  seq: bigint;
+
+  /**
+   * @generated from field: repeated string warnings = 3;
+   */
+  warnings: string[];
+};
+
+/**
+ * Describes the message forge.workflow.v1.ForkRunResponse.
+ * Use `create(ForkRunResponseSchema)` to create a new message.
+ */
+export const ForkRunResponseSchema: GenMessage<ForkRunResponse> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 13);
+
+/**
+ * Asks for a run to be gone through again.
+ *
+ * @generated from message forge.workflow.v1.ReplayRunRequest
+ */
+export type ReplayRunRequest = Message<"forge.workflow.v1.ReplayRunRequest"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * Decides every step anew from the recorded results and compares: inputs, branches, state before and after each step.
+   *
+   * @generated from field: bool verify_state = 2;
+   */
+  verifyState: boolean;
+};
+
+/**
+ * Describes the message forge.workflow.v1.ReplayRunRequest.
+ * Use `create(ReplayRunRequestSchema)` to create a new message.
+ */
+export const ReplayRunRequestSchema: GenMessage<ReplayRunRequest> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 14);
+
+/**
+ * What the replay showed.
+ *
+ * @generated from message forge.workflow.v1.ReplayRunResponse
+ */
+export type ReplayRunResponse = Message<"forge.workflow.v1.ReplayRunResponse"> & {
+  /**
+   * Events that were gone through.
+   *
+   * @generated from field: uint64 events = 1;
+   */
+  events: bigint;
+
+  /**
+   * Executions of steps, in order.
+   *
+   * @generated from field: repeated forge.workflow.v1.ReplayedStep steps = 2;
+   */
+  steps: ReplayedStep[];
+
+  /**
+   * Where what is recorded is not what follows from what came before; empty: nowhere, or not looked at.
+   *
+   * @generated from field: repeated forge.workflow.v1.ReplayMismatch mismatches = 3;
+   */
+  mismatches: ReplayMismatch[];
+
+  /**
+   * @generated from field: forge.workflow.v1.RunStatus status = 4;
+   */
+  status: RunStatus;
+
+  /**
+   * The state at the end, as a JSON object with inputs, steps and runtime; absent where it takes more than 64 KiB.
+   *
+   * @generated from field: forge.common.v1.Value state = 5;
+   */
+  state?: Value | undefined;
+};
+
+/**
+ * Describes the message forge.workflow.v1.ReplayRunResponse.
+ * Use `create(ReplayRunResponseSchema)` to create a new message.
+ */
+export const ReplayRunResponseSchema: GenMessage<ReplayRunResponse> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 15);
+
+/**
+ * An execution as the replay went through it.
+ *
+ * @generated from message forge.workflow.v1.ReplayedStep
+ */
+export type ReplayedStep = Message<"forge.workflow.v1.ReplayedStep"> & {
+  /**
+   * @generated from field: string step_id = 1;
+   */
+  stepId: string;
+
+  /**
+   * @generated from field: uint32 execution_index = 2;
+   */
+  executionIndex: number;
+
+  /**
+   * @generated from field: forge.workflow.v1.StepStatus status = 3;
+   */
+  status: StepStatus;
+
+  /**
+   * SHA-256 of the state's canonical JSON before and after, hexadecimal; empty where it was not computed.
+   *
+   * @generated from field: string state_before_hash = 4;
+   */
+  stateBeforeHash: string;
+
+  /**
+   * @generated from field: string state_after_hash = 5;
+   */
+  stateAfterHash: string;
+
+  /**
+   * The event that ended it; 0: none.
+   *
+   * @generated from field: uint64 seq = 6;
+   */
+  seq: bigint;
+};
+
+/**
+ * Describes the message forge.workflow.v1.ReplayedStep.
+ * Use `create(ReplayedStepSchema)` to create a new message.
+ */
+export const ReplayedStepSchema: GenMessage<ReplayedStep> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 16);
+
+/**
+ * Where a history is not what follows from itself.
+ *
+ * @generated from message forge.workflow.v1.ReplayMismatch
+ */
+export type ReplayMismatch = Message<"forge.workflow.v1.ReplayMismatch"> & {
+  /**
+   * The event that is not what follows.
+   *
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+
+  /**
+   * @generated from field: string step_id = 2;
+   */
+  stepId: string;
+
+  /**
+   * The first path that differs, for example steps.parse.title or payload.next_step_id.
+   *
+   * @generated from field: string path = 3;
+   */
+  path: string;
+
+  /**
+   * JSON texts, each at most 4 KiB; empty where there is nothing.
+   *
+   * @generated from field: string recorded_json = 4;
+   */
+  recordedJson: string;
+
+  /**
+   * @generated from field: string recomputed_json = 5;
+   */
+  recomputedJson: string;
+};
+
+/**
+ * Describes the message forge.workflow.v1.ReplayMismatch.
+ * Use `create(ReplayMismatchSchema)` to create a new message.
+ */
+export const ReplayMismatchSchema: GenMessage<ReplayMismatch> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 17);
+
+/**
  * Names a run.
  *
  * @generated from message forge.workflow.v1.GetRunRequest
@@ -172,7 +617,7 @@ export type GetRunRequest = Message<"forge.workflow.v1.GetRunRequest"> & {
  * Use `create(GetRunRequestSchema)` to create a new message.
  */
 export const GetRunRequestSchema: GenMessage<GetRunRequest> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_workflow, 4);
+  messageDesc(file_forge_workflow_v1_workflow, 18);
 
 /**
  * A run as of its newest event.
@@ -191,7 +636,7 @@ export type GetRunResponse = Message<"forge.workflow.v1.GetRunResponse"> & {
  * Use `create(GetRunResponseSchema)` to create a new message.
  */
 export const GetRunResponseSchema: GenMessage<GetRunResponse> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_workflow, 5);
+  messageDesc(file_forge_workflow_v1_workflow, 19);
 
 /**
  * What is true of a run.
@@ -290,6 +735,27 @@ export type Run = Message<"forge.workflow.v1.Run"> & {
    * @generated from field: forge.workflow.v1.WorkflowDefinition definition = 18;
    */
   definition?: WorkflowDefinition | undefined;
+
+  /**
+   * Of a run that another one's step started.
+   *
+   * @generated from field: forge.workflow.v1.RunParent parent = 19;
+   */
+  parent?: RunParent | undefined;
+
+  /**
+   * Of a run that began in the middle of another.
+   *
+   * @generated from field: forge.workflow.v1.RunOrigin origin = 20;
+   */
+  origin?: RunOrigin | undefined;
+
+  /**
+   * Names of signals that wait for a step, oldest first.
+   *
+   * @generated from field: repeated string waiting_signals = 21;
+   */
+  waitingSignals: string[];
 };
 
 /**
@@ -297,7 +763,64 @@ export type Run = Message<"forge.workflow.v1.Run"> & {
  * Use `create(RunSchema)` to create a new message.
  */
 export const RunSchema: GenMessage<Run> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_workflow, 6);
+  messageDesc(file_forge_workflow_v1_workflow, 20);
+
+/**
+ * The step that started a run.
+ *
+ * @generated from message forge.workflow.v1.RunParent
+ */
+export type RunParent = Message<"forge.workflow.v1.RunParent"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: string step_id = 2;
+   */
+  stepId: string;
+};
+
+/**
+ * Describes the message forge.workflow.v1.RunParent.
+ * Use `create(RunParentSchema)` to create a new message.
+ */
+export const RunParentSchema: GenMessage<RunParent> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 21);
+
+/**
+ * Where a forked run began.
+ *
+ * @generated from message forge.workflow.v1.RunOrigin
+ */
+export type RunOrigin = Message<"forge.workflow.v1.RunOrigin"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * Of the other run: its history through here is shared.
+   *
+   * @generated from field: uint64 seq = 2;
+   */
+  seq: bigint;
+
+  /**
+   * The step that the fork begins with.
+   *
+   * @generated from field: string step_id = 3;
+   */
+  stepId: string;
+};
+
+/**
+ * Describes the message forge.workflow.v1.RunOrigin.
+ * Use `create(RunOriginSchema)` to create a new message.
+ */
+export const RunOriginSchema: GenMessage<RunOrigin> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 22);
 
 /**
  * One execution of a step.
@@ -398,6 +921,65 @@ export type StepExecution = Message<"forge.workflow.v1.StepExecution"> & {
    * @generated from field: string next_source = 18;
    */
   nextSource: string;
+
+  /**
+   * Of a workflow step: the run that it started.
+   *
+   * @generated from field: string child_run_id = 19;
+   */
+  childRunId: string;
+
+  /**
+   * Of one item of a for_each: the execution index of the step itself.
+   *
+   * @generated from field: optional uint32 group_index = 20;
+   */
+  groupIndex?: number | undefined;
+
+  /**
+   * Of one item: its place in the list.
+   *
+   * @generated from field: optional uint32 item_index = 21;
+   */
+  itemIndex?: number | undefined;
+
+  /**
+   * Of a for_each: how many items its list has.
+   *
+   * @generated from field: optional uint32 item_count = 22;
+   */
+  itemCount?: number | undefined;
+
+  /**
+   * Of a step that was skipped: why.
+   *
+   * @generated from field: string skip_reason = 23;
+   */
+  skipReason: string;
+
+  /**
+   * Of a step that waits: until when, for which signal, or for which approval.
+   *
+   * @generated from field: google.protobuf.Timestamp waits_until = 24;
+   */
+  waitsUntil?: Timestamp | undefined;
+
+  /**
+   * @generated from field: string waits_for_signal = 25;
+   */
+  waitsForSignal: string;
+
+  /**
+   * @generated from field: string approval_id = 26;
+   */
+  approvalId: string;
+
+  /**
+   * From an earlier run that this one forked: not executed here.
+   *
+   * @generated from field: bool inherited = 27;
+   */
+  inherited: boolean;
 };
 
 /**
@@ -405,7 +987,7 @@ export type StepExecution = Message<"forge.workflow.v1.StepExecution"> & {
  * Use `create(StepExecutionSchema)` to create a new message.
  */
 export const StepExecutionSchema: GenMessage<StepExecution> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_workflow, 7);
+  messageDesc(file_forge_workflow_v1_workflow, 23);
 
 /**
  * Filters and pages.
@@ -452,7 +1034,7 @@ export type ListRunsRequest = Message<"forge.workflow.v1.ListRunsRequest"> & {
  * Use `create(ListRunsRequestSchema)` to create a new message.
  */
 export const ListRunsRequestSchema: GenMessage<ListRunsRequest> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_workflow, 8);
+  messageDesc(file_forge_workflow_v1_workflow, 24);
 
 /**
  * A page of runs.
@@ -478,7 +1060,7 @@ export type ListRunsResponse = Message<"forge.workflow.v1.ListRunsResponse"> & {
  * Use `create(ListRunsResponseSchema)` to create a new message.
  */
 export const ListRunsResponseSchema: GenMessage<ListRunsResponse> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_workflow, 9);
+  messageDesc(file_forge_workflow_v1_workflow, 25);
 
 /**
  * A run in a list.
@@ -527,7 +1109,7 @@ export type RunSummary = Message<"forge.workflow.v1.RunSummary"> & {
  * Use `create(RunSummarySchema)` to create a new message.
  */
 export const RunSummarySchema: GenMessage<RunSummary> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_workflow, 10);
+  messageDesc(file_forge_workflow_v1_workflow, 26);
 
 /**
  * Where a run stands.
@@ -569,6 +1151,20 @@ export const RunStatus = {
    * @generated from enum value: RUN_STATUS_CANCELLED = 6;
    */
   CANCELLED: 6,
+
+  /**
+   * By hand: no step begins.
+   *
+   * @generated from enum value: RUN_STATUS_PAUSED = 7;
+   */
+  PAUSED: 7,
+
+  /**
+   * Nothing is under way but waits.
+   *
+   * @generated from enum value: RUN_STATUS_WAITING = 8;
+   */
+  WAITING: 8,
 } as const;
 
 /**
@@ -621,6 +1217,20 @@ export const StepStatus = {
    * @generated from enum value: STEP_STATUS_CANCELLED = 5;
    */
   CANCELLED: 5,
+
+  /**
+   * Its `when` was false, or one of its needs failed or was skipped.
+   *
+   * @generated from enum value: STEP_STATUS_SKIPPED = 6;
+   */
+  SKIPPED: 6,
+
+  /**
+   * For a time, a signal, or a person.
+   *
+   * @generated from enum value: STEP_STATUS_WAITING = 7;
+   */
+  WAITING: 7,
 } as const;
 
 /**
@@ -662,6 +1272,68 @@ export const WorkflowService: GenService<{
     methodKind: "unary";
     input: typeof CancelRunRequestSchema;
     output: typeof CancelRunResponseSchema;
+  },
+  /**
+   * Hands a signal to a run: to the step that waits for it, or to the next one that will. Errors: not_found; conflict, RUN_ENDED; resource_exhausted, where 1,000 signals wait.
+   *
+   * @generated from rpc forge.workflow.v1.WorkflowService.SignalRun
+   */
+  signalRun: {
+    methodKind: "unary";
+    input: typeof SignalRunRequestSchema;
+    output: typeof SignalRunResponseSchema;
+  },
+  /**
+   * No step begins until the run is continued; what is under way goes on. Errors: not_found; conflict, RUN_ENDED, RUN_CANCELLING, RUN_PAUSED.
+   *
+   * @generated from rpc forge.workflow.v1.WorkflowService.PauseRun
+   */
+  pauseRun: {
+    methodKind: "unary";
+    input: typeof PauseRunRequestSchema;
+    output: typeof PauseRunResponseSchema;
+  },
+  /**
+   * Errors: not_found; conflict, RUN_NOT_PAUSED.
+   *
+   * @generated from rpc forge.workflow.v1.WorkflowService.ContinueRun
+   */
+  continueRun: {
+    methodKind: "unary";
+    input: typeof ContinueRunRequestSchema;
+    output: typeof ContinueRunResponseSchema;
+  },
+  /**
+   * Goes on with a failed run where it failed; what has completed is not executed again. Errors: not_found; conflict, RUN_NOT_FAILED, or WORKFLOW_INTEGRITY where the given hash is
+   * not the run's; validation (a function or model that nobody serves).
+   *
+   * @generated from rpc forge.workflow.v1.WorkflowService.ResumeRun
+   */
+  resumeRun: {
+    methodKind: "unary";
+    input: typeof ResumeRunRequestSchema;
+    output: typeof ResumeRunResponseSchema;
+  },
+  /**
+   * A new run that shares another's history before a step and begins with that step; its id derives from namespace and command id. Errors: not_found (the run, the step); conflict,
+   * RUN_ACTIVE, WORKFLOW_INTEGRITY; validation (a step that was never reached).
+   *
+   * @generated from rpc forge.workflow.v1.WorkflowService.ForkRun
+   */
+  forkRun: {
+    methodKind: "unary";
+    input: typeof ForkRunRequestSchema;
+    output: typeof ForkRunResponseSchema;
+  },
+  /**
+   * Goes through a run's history again and calls nothing. Errors: not_found; conflict, RUN_ACTIVE; internal, REPLAY_DATA_MISSING. A mismatch is an answer, not an error.
+   *
+   * @generated from rpc forge.workflow.v1.WorkflowService.ReplayRun
+   */
+  replayRun: {
+    methodKind: "unary";
+    input: typeof ReplayRunRequestSchema;
+    output: typeof ReplayRunResponseSchema;
   },
   /**
    * A run with its steps. Errors: not_found.

@@ -28,7 +28,7 @@ from forge_client._gen.forge.workflow.v1 import definition_pb2 as forge_dot_work
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n forge/workflow/v1/workflow.proto\x12\x11\x66orge.workflow.v1\x1a\x1c\x66orge/common/v1/common.proto\x1a\x18\x66orge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe5\x02\n\x0fStartRunRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.forge.common.v1.CommandHeader\x12\x39\n\ndefinition\x18\x02 \x01(\x0b\x32%.forge.workflow.v1.WorkflowDefinition\x12&\n\x06inputs\x18\x03 \x01(\x0b\x32\x16.forge.common.v1.Value\x12>\n\x06labels\x18\x04 \x03(\x0b\x32..forge.workflow.v1.StartRunRequest.LabelsEntry\x12\r\n\x05queue\x18\x05 \x01(\t\x12\x16\n\x0emodel_override\x18\x06 \x01(\t\x12)\n\x06policy\x18\x07 \x01(\x0b\x32\x19.forge.tool.v1.ToolPolicy\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"A\n\x10StartRunResponse\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x04\x12\x10\n\x08warnings\x18\x03 \x03(\t\"R\n\x10\x43\x61ncelRunRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.forge.common.v1.CommandHeader\x12\x0e\n\x06run_id\x18\x02 \x01(\t\" \n\x11\x43\x61ncelRunResponse\x12\x0b\n\x03seq\x18\x01 \x01(\x04\"\x1f\n\rGetRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"5\n\x0eGetRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x16.forge.workflow.v1.Run\"\xbd\x05\n\x03Run\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x04\x12\x13\n\x0bworkflow_id\x18\x03 \x01(\t\x12\x18\n\x10workflow_version\x18\x04 \x01(\t\x12\x15\n\rworkflow_hash\x18\x05 \x01(\t\x12,\n\x06status\x18\x06 \x01(\x0e\x32\x1c.forge.workflow.v1.RunStatus\x12&\n\x06inputs\x18\x07 \x01(\x0b\x32\x16.forge.common.v1.Value\x12&\n\x06output\x18\x08 \x01(\x0b\x32\x16.forge.common.v1.Value\x12*\n\x05\x65rror\x18\t \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\x12.\n\ncreated_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstarted_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0c\x63ompleted_at\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x06labels\x18\r \x03(\x0b\x32\".forge.workflow.v1.Run.LabelsEntry\x12\r\n\x05queue\x18\x0e \x01(\t\x12/\n\x05steps\x18\x0f \x03(\x0b\x32 .forge.workflow.v1.StepExecution\x12%\n\x05usage\x18\x10 \x01(\x0b\x32\x16.forge.common.v1.Usage\x12\x12\n\ninput_hash\x18\x11 \x01(\t\x12\x39\n\ndefinition\x18\x12 \x01(\x0b\x32%.forge.workflow.v1.WorkflowDefinition\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xc9\x05\n\rStepExecution\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12.\n\tstep_type\x18\x02 \x01(\x0e\x32\x1b.forge.workflow.v1.StepType\x12\x17\n\x0f\x65xecution_index\x18\x03 \x01(\r\x12-\n\x06status\x18\x04 \x01(\x0e\x32\x1d.forge.workflow.v1.StepStatus\x12\x15\n\rattempt_count\x18\x05 \x01(\r\x12:\n\x05input\x18\x06 \x03(\x0b\x32+.forge.workflow.v1.StepExecution.InputEntry\x12&\n\x06output\x18\x07 \x01(\x0b\x32\x16.forge.common.v1.Value\x12*\n\x05\x65rror\x18\x08 \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\x12/\n\nlast_error\x18\t \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\x12.\n\nstarted_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x66inished_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x64uration_ms\x18\x0c \x01(\x04\x12\x1b\n\x13handler_duration_ms\x18\r \x01(\x04\x12\x18\n\x10tool_duration_ms\x18\x0e \x01(\x04\x12%\n\x05usage\x18\x0f \x01(\x0b\x32\x16.forge.common.v1.Usage\x12\x12\n\nsession_id\x18\x10 \x01(\t\x12\x14\n\x0cnext_step_id\x18\x11 \x01(\t\x12\x13\n\x0bnext_source\x18\x12 \x01(\t\x1a\x44\n\nInputEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12%\n\x05value\x18\x02 \x01(\x0b\x32\x16.forge.common.v1.Value:\x02\x38\x01\"\xea\x01\n\x0fListRunsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12,\n\x06status\x18\x03 \x01(\x0e\x32\x1c.forge.workflow.v1.RunStatus\x12>\n\x06labels\x18\x04 \x03(\x0b\x32..forge.workflow.v1.ListRunsRequest.LabelsEntry\x12\x13\n\x0bworkflow_id\x18\x05 \x01(\t\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"X\n\x10ListRunsResponse\x12+\n\x04runs\x18\x01 \x03(\x0b\x32\x1d.forge.workflow.v1.RunSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xc3\x02\n\nRunSummary\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x13\n\x0bworkflow_id\x18\x02 \x01(\t\x12\x18\n\x10workflow_version\x18\x03 \x01(\t\x12,\n\x06status\x18\x04 \x01(\x0e\x32\x1c.forge.workflow.v1.RunStatus\x12\x39\n\x06labels\x18\x05 \x03(\x0b\x32).forge.workflow.v1.RunSummary.LabelsEntry\x12.\n\ncreated_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01*\xcb\x01\n\tRunStatus\x12\x1a\n\x16RUN_STATUS_UNSPECIFIED\x10\x00\x12\x16\n\x12RUN_STATUS_RUNNING\x10\x01\x12\x19\n\x15RUN_STATUS_CANCELLING\x10\x02\x12\x18\n\x14RUN_STATUS_COMPLETED\x10\x03\x12$\n RUN_STATUS_COMPLETED_WITH_ERRORS\x10\x04\x12\x15\n\x11RUN_STATUS_FAILED\x10\x05\x12\x18\n\x14RUN_STATUS_CANCELLED\x10\x06*\xaa\x01\n\nStepStatus\x12\x1b\n\x17STEP_STATUS_UNSPECIFIED\x10\x00\x12\x17\n\x13STEP_STATUS_RUNNING\x10\x01\x12\x18\n\x14STEP_STATUS_RETRYING\x10\x02\x12\x19\n\x15STEP_STATUS_COMPLETED\x10\x03\x12\x16\n\x12STEP_STATUS_FAILED\x10\x04\x12\x19\n\x15STEP_STATUS_CANCELLED\x10\x05\x32\xe2\x02\n\x0fWorkflowService\x12S\n\x08StartRun\x12\".forge.workflow.v1.StartRunRequest\x1a#.forge.workflow.v1.StartRunResponse\x12V\n\tCancelRun\x12#.forge.workflow.v1.CancelRunRequest\x1a$.forge.workflow.v1.CancelRunResponse\x12M\n\x06GetRun\x12 .forge.workflow.v1.GetRunRequest\x1a!.forge.workflow.v1.GetRunResponse\x12S\n\x08ListRuns\x12\".forge.workflow.v1.ListRunsRequest\x1a#.forge.workflow.v1.ListRunsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n forge/workflow/v1/workflow.proto\x12\x11\x66orge.workflow.v1\x1a\x1c\x66orge/common/v1/common.proto\x1a\x18\x66orge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe5\x02\n\x0fStartRunRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.forge.common.v1.CommandHeader\x12\x39\n\ndefinition\x18\x02 \x01(\x0b\x32%.forge.workflow.v1.WorkflowDefinition\x12&\n\x06inputs\x18\x03 \x01(\x0b\x32\x16.forge.common.v1.Value\x12>\n\x06labels\x18\x04 \x03(\x0b\x32..forge.workflow.v1.StartRunRequest.LabelsEntry\x12\r\n\x05queue\x18\x05 \x01(\t\x12\x16\n\x0emodel_override\x18\x06 \x01(\t\x12)\n\x06policy\x18\x07 \x01(\x0b\x32\x19.forge.tool.v1.ToolPolicy\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"A\n\x10StartRunResponse\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x04\x12\x10\n\x08warnings\x18\x03 \x03(\t\"R\n\x10\x43\x61ncelRunRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.forge.common.v1.CommandHeader\x12\x0e\n\x06run_id\x18\x02 \x01(\t\" \n\x11\x43\x61ncelRunResponse\x12\x0b\n\x03seq\x18\x01 \x01(\x04\"\x89\x01\n\x10SignalRunRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.forge.common.v1.CommandHeader\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\'\n\x07payload\x18\x04 \x01(\x0b\x32\x16.forge.common.v1.Value\" \n\x11SignalRunResponse\x12\x0b\n\x03seq\x18\x01 \x01(\x04\"Q\n\x0fPauseRunRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.forge.common.v1.CommandHeader\x12\x0e\n\x06run_id\x18\x02 \x01(\t\"\x1f\n\x10PauseRunResponse\x12\x0b\n\x03seq\x18\x01 \x01(\x04\"T\n\x12\x43ontinueRunRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.forge.common.v1.CommandHeader\x12\x0e\n\x06run_id\x18\x02 \x01(\t\"\"\n\x13\x43ontinueRunResponse\x12\x0b\n\x03seq\x18\x01 \x01(\x04\"i\n\x10ResumeRunRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.forge.common.v1.CommandHeader\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x15\n\rworkflow_hash\x18\x03 \x01(\t\"D\n\x11ResumeRunResponse\x12\x0b\n\x03seq\x18\x01 \x01(\x04\x12\x10\n\x08step_ids\x18\x02 \x03(\t\x12\x10\n\x08warnings\x18\x03 \x03(\t\"\xe6\x01\n\x0e\x46orkRunRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.forge.common.v1.CommandHeader\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x0f\n\x07step_id\x18\x03 \x01(\t\x12\x15\n\rworkflow_hash\x18\x04 \x01(\t\x12=\n\x06labels\x18\x05 \x03(\x0b\x32-.forge.workflow.v1.ForkRunRequest.LabelsEntry\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"@\n\x0f\x46orkRunResponse\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x04\x12\x10\n\x08warnings\x18\x03 \x03(\t\"8\n\x10ReplayRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x14\n\x0cverify_state\x18\x02 \x01(\x08\"\xdf\x01\n\x11ReplayRunResponse\x12\x0e\n\x06\x65vents\x18\x01 \x01(\x04\x12.\n\x05steps\x18\x02 \x03(\x0b\x32\x1f.forge.workflow.v1.ReplayedStep\x12\x35\n\nmismatches\x18\x03 \x03(\x0b\x32!.forge.workflow.v1.ReplayMismatch\x12,\n\x06status\x18\x04 \x01(\x0e\x32\x1c.forge.workflow.v1.RunStatus\x12%\n\x05state\x18\x05 \x01(\x0b\x32\x16.forge.common.v1.Value\"\xa9\x01\n\x0cReplayedStep\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x17\n\x0f\x65xecution_index\x18\x02 \x01(\r\x12-\n\x06status\x18\x03 \x01(\x0e\x32\x1d.forge.workflow.v1.StepStatus\x12\x19\n\x11state_before_hash\x18\x04 \x01(\t\x12\x18\n\x10state_after_hash\x18\x05 \x01(\t\x12\x0b\n\x03seq\x18\x06 \x01(\x04\"l\n\x0eReplayMismatch\x12\x0b\n\x03seq\x18\x01 \x01(\x04\x12\x0f\n\x07step_id\x18\x02 \x01(\t\x12\x0c\n\x04path\x18\x03 \x01(\t\x12\x15\n\rrecorded_json\x18\x04 \x01(\t\x12\x17\n\x0frecomputed_json\x18\x05 \x01(\t\"\x1f\n\rGetRunRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"5\n\x0eGetRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x16.forge.workflow.v1.Run\"\xb2\x06\n\x03Run\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x04\x12\x13\n\x0bworkflow_id\x18\x03 \x01(\t\x12\x18\n\x10workflow_version\x18\x04 \x01(\t\x12\x15\n\rworkflow_hash\x18\x05 \x01(\t\x12,\n\x06status\x18\x06 \x01(\x0e\x32\x1c.forge.workflow.v1.RunStatus\x12&\n\x06inputs\x18\x07 \x01(\x0b\x32\x16.forge.common.v1.Value\x12&\n\x06output\x18\x08 \x01(\x0b\x32\x16.forge.common.v1.Value\x12*\n\x05\x65rror\x18\t \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\x12.\n\ncreated_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstarted_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0c\x63ompleted_at\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x06labels\x18\r \x03(\x0b\x32\".forge.workflow.v1.Run.LabelsEntry\x12\r\n\x05queue\x18\x0e \x01(\t\x12/\n\x05steps\x18\x0f \x03(\x0b\x32 .forge.workflow.v1.StepExecution\x12%\n\x05usage\x18\x10 \x01(\x0b\x32\x16.forge.common.v1.Usage\x12\x12\n\ninput_hash\x18\x11 \x01(\t\x12\x39\n\ndefinition\x18\x12 \x01(\x0b\x32%.forge.workflow.v1.WorkflowDefinition\x12,\n\x06parent\x18\x13 \x01(\x0b\x32\x1c.forge.workflow.v1.RunParent\x12,\n\x06origin\x18\x14 \x01(\x0b\x32\x1c.forge.workflow.v1.RunOrigin\x12\x17\n\x0fwaiting_signals\x18\x15 \x03(\t\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\",\n\tRunParent\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0f\n\x07step_id\x18\x02 \x01(\t\"9\n\tRunOrigin\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x04\x12\x0f\n\x07step_id\x18\x03 \x01(\t\"\xe1\x07\n\rStepExecution\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12.\n\tstep_type\x18\x02 \x01(\x0e\x32\x1b.forge.workflow.v1.StepType\x12\x17\n\x0f\x65xecution_index\x18\x03 \x01(\r\x12-\n\x06status\x18\x04 \x01(\x0e\x32\x1d.forge.workflow.v1.StepStatus\x12\x15\n\rattempt_count\x18\x05 \x01(\r\x12:\n\x05input\x18\x06 \x03(\x0b\x32+.forge.workflow.v1.StepExecution.InputEntry\x12&\n\x06output\x18\x07 \x01(\x0b\x32\x16.forge.common.v1.Value\x12*\n\x05\x65rror\x18\x08 \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\x12/\n\nlast_error\x18\t \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\x12.\n\nstarted_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x66inished_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x64uration_ms\x18\x0c \x01(\x04\x12\x1b\n\x13handler_duration_ms\x18\r \x01(\x04\x12\x18\n\x10tool_duration_ms\x18\x0e \x01(\x04\x12%\n\x05usage\x18\x0f \x01(\x0b\x32\x16.forge.common.v1.Usage\x12\x12\n\nsession_id\x18\x10 \x01(\t\x12\x14\n\x0cnext_step_id\x18\x11 \x01(\t\x12\x13\n\x0bnext_source\x18\x12 \x01(\t\x12\x14\n\x0c\x63hild_run_id\x18\x13 \x01(\t\x12\x18\n\x0bgroup_index\x18\x14 \x01(\rH\x00\x88\x01\x01\x12\x17\n\nitem_index\x18\x15 \x01(\rH\x01\x88\x01\x01\x12\x17\n\nitem_count\x18\x16 \x01(\rH\x02\x88\x01\x01\x12\x13\n\x0bskip_reason\x18\x17 \x01(\t\x12/\n\x0bwaits_until\x18\x18 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10waits_for_signal\x18\x19 \x01(\t\x12\x13\n\x0b\x61pproval_id\x18\x1a \x01(\t\x12\x11\n\tinherited\x18\x1b \x01(\x08\x1a\x44\n\nInputEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12%\n\x05value\x18\x02 \x01(\x0b\x32\x16.forge.common.v1.Value:\x02\x38\x01\x42\x0e\n\x0c_group_indexB\r\n\x0b_item_indexB\r\n\x0b_item_count\"\xea\x01\n\x0fListRunsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12,\n\x06status\x18\x03 \x01(\x0e\x32\x1c.forge.workflow.v1.RunStatus\x12>\n\x06labels\x18\x04 \x03(\x0b\x32..forge.workflow.v1.ListRunsRequest.LabelsEntry\x12\x13\n\x0bworkflow_id\x18\x05 \x01(\t\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"X\n\x10ListRunsResponse\x12+\n\x04runs\x18\x01 \x03(\x0b\x32\x1d.forge.workflow.v1.RunSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xc3\x02\n\nRunSummary\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x13\n\x0bworkflow_id\x18\x02 \x01(\t\x12\x18\n\x10workflow_version\x18\x03 \x01(\t\x12,\n\x06status\x18\x04 \x01(\x0e\x32\x1c.forge.workflow.v1.RunStatus\x12\x39\n\x06labels\x18\x05 \x03(\x0b\x32).forge.workflow.v1.RunSummary.LabelsEntry\x12.\n\ncreated_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01*\xfa\x01\n\tRunStatus\x12\x1a\n\x16RUN_STATUS_UNSPECIFIED\x10\x00\x12\x16\n\x12RUN_STATUS_RUNNING\x10\x01\x12\x19\n\x15RUN_STATUS_CANCELLING\x10\x02\x12\x18\n\x14RUN_STATUS_COMPLETED\x10\x03\x12$\n RUN_STATUS_COMPLETED_WITH_ERRORS\x10\x04\x12\x15\n\x11RUN_STATUS_FAILED\x10\x05\x12\x18\n\x14RUN_STATUS_CANCELLED\x10\x06\x12\x15\n\x11RUN_STATUS_PAUSED\x10\x07\x12\x16\n\x12RUN_STATUS_WAITING\x10\x08*\xdc\x01\n\nStepStatus\x12\x1b\n\x17STEP_STATUS_UNSPECIFIED\x10\x00\x12\x17\n\x13STEP_STATUS_RUNNING\x10\x01\x12\x18\n\x14STEP_STATUS_RETRYING\x10\x02\x12\x19\n\x15STEP_STATUS_COMPLETED\x10\x03\x12\x16\n\x12STEP_STATUS_FAILED\x10\x04\x12\x19\n\x15STEP_STATUS_CANCELLED\x10\x05\x12\x17\n\x13STEP_STATUS_SKIPPED\x10\x06\x12\x17\n\x13STEP_STATUS_WAITING\x10\x07\x32\xef\x06\n\x0fWorkflowService\x12S\n\x08StartRun\x12\".forge.workflow.v1.StartRunRequest\x1a#.forge.workflow.v1.StartRunResponse\x12V\n\tCancelRun\x12#.forge.workflow.v1.CancelRunRequest\x1a$.forge.workflow.v1.CancelRunResponse\x12V\n\tSignalRun\x12#.forge.workflow.v1.SignalRunRequest\x1a$.forge.workflow.v1.SignalRunResponse\x12S\n\x08PauseRun\x12\".forge.workflow.v1.PauseRunRequest\x1a#.forge.workflow.v1.PauseRunResponse\x12\\\n\x0b\x43ontinueRun\x12%.forge.workflow.v1.ContinueRunRequest\x1a&.forge.workflow.v1.ContinueRunResponse\x12V\n\tResumeRun\x12#.forge.workflow.v1.ResumeRunRequest\x1a$.forge.workflow.v1.ResumeRunResponse\x12P\n\x07\x46orkRun\x12!.forge.workflow.v1.ForkRunRequest\x1a\".forge.workflow.v1.ForkRunResponse\x12V\n\tReplayRun\x12#.forge.workflow.v1.ReplayRunRequest\x1a$.forge.workflow.v1.ReplayRunResponse\x12M\n\x06GetRun\x12 .forge.workflow.v1.GetRunRequest\x1a!.forge.workflow.v1.GetRunResponse\x12S\n\x08ListRuns\x12\".forge.workflow.v1.ListRunsRequest\x1a#.forge.workflow.v1.ListRunsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,6 +37,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_STARTRUNREQUEST_LABELSENTRY']._loaded_options = None
   _globals['_STARTRUNREQUEST_LABELSENTRY']._serialized_options = b'8\001'
+  _globals['_FORKRUNREQUEST_LABELSENTRY']._loaded_options = None
+  _globals['_FORKRUNREQUEST_LABELSENTRY']._serialized_options = b'8\001'
   _globals['_RUN_LABELSENTRY']._loaded_options = None
   _globals['_RUN_LABELSENTRY']._serialized_options = b'8\001'
   _globals['_STEPEXECUTION_INPUTENTRY']._loaded_options = None
@@ -45,10 +47,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTRUNSREQUEST_LABELSENTRY']._serialized_options = b'8\001'
   _globals['_RUNSUMMARY_LABELSENTRY']._loaded_options = None
   _globals['_RUNSUMMARY_LABELSENTRY']._serialized_options = b'8\001'
-  _globals['_RUNSTATUS']._serialized_start=2887
-  _globals['_RUNSTATUS']._serialized_end=3090
-  _globals['_STEPSTATUS']._serialized_start=3093
-  _globals['_STEPSTATUS']._serialized_end=3263
+  _globals['_RUNSTATUS']._serialized_start=4843
+  _globals['_RUNSTATUS']._serialized_end=5093
+  _globals['_STEPSTATUS']._serialized_start=5096
+  _globals['_STEPSTATUS']._serialized_end=5316
   _globals['_STARTRUNREQUEST']._serialized_start=181
   _globals['_STARTRUNREQUEST']._serialized_end=538
   _globals['_STARTRUNREQUEST_LABELSENTRY']._serialized_start=493
@@ -59,28 +61,62 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CANCELRUNREQUEST']._serialized_end=689
   _globals['_CANCELRUNRESPONSE']._serialized_start=691
   _globals['_CANCELRUNRESPONSE']._serialized_end=723
-  _globals['_GETRUNREQUEST']._serialized_start=725
-  _globals['_GETRUNREQUEST']._serialized_end=756
-  _globals['_GETRUNRESPONSE']._serialized_start=758
-  _globals['_GETRUNRESPONSE']._serialized_end=811
-  _globals['_RUN']._serialized_start=814
-  _globals['_RUN']._serialized_end=1515
+  _globals['_SIGNALRUNREQUEST']._serialized_start=726
+  _globals['_SIGNALRUNREQUEST']._serialized_end=863
+  _globals['_SIGNALRUNRESPONSE']._serialized_start=865
+  _globals['_SIGNALRUNRESPONSE']._serialized_end=897
+  _globals['_PAUSERUNREQUEST']._serialized_start=899
+  _globals['_PAUSERUNREQUEST']._serialized_end=980
+  _globals['_PAUSERUNRESPONSE']._serialized_start=982
+  _globals['_PAUSERUNRESPONSE']._serialized_end=1013
+  _globals['_CONTINUERUNREQUEST']._serialized_start=1015
+  _globals['_CONTINUERUNREQUEST']._serialized_end=1099
+  _globals['_CONTINUERUNRESPONSE']._serialized_start=1101
+  _globals['_CONTINUERUNRESPONSE']._serialized_end=1135
+  _globals['_RESUMERUNREQUEST']._serialized_start=1137
+  _globals['_RESUMERUNREQUEST']._serialized_end=1242
+  _globals['_RESUMERUNRESPONSE']._serialized_start=1244
+  _globals['_RESUMERUNRESPONSE']._serialized_end=1312
+  _globals['_FORKRUNREQUEST']._serialized_start=1315
+  _globals['_FORKRUNREQUEST']._serialized_end=1545
+  _globals['_FORKRUNREQUEST_LABELSENTRY']._serialized_start=493
+  _globals['_FORKRUNREQUEST_LABELSENTRY']._serialized_end=538
+  _globals['_FORKRUNRESPONSE']._serialized_start=1547
+  _globals['_FORKRUNRESPONSE']._serialized_end=1611
+  _globals['_REPLAYRUNREQUEST']._serialized_start=1613
+  _globals['_REPLAYRUNREQUEST']._serialized_end=1669
+  _globals['_REPLAYRUNRESPONSE']._serialized_start=1672
+  _globals['_REPLAYRUNRESPONSE']._serialized_end=1895
+  _globals['_REPLAYEDSTEP']._serialized_start=1898
+  _globals['_REPLAYEDSTEP']._serialized_end=2067
+  _globals['_REPLAYMISMATCH']._serialized_start=2069
+  _globals['_REPLAYMISMATCH']._serialized_end=2177
+  _globals['_GETRUNREQUEST']._serialized_start=2179
+  _globals['_GETRUNREQUEST']._serialized_end=2210
+  _globals['_GETRUNRESPONSE']._serialized_start=2212
+  _globals['_GETRUNRESPONSE']._serialized_end=2265
+  _globals['_RUN']._serialized_start=2268
+  _globals['_RUN']._serialized_end=3086
   _globals['_RUN_LABELSENTRY']._serialized_start=493
   _globals['_RUN_LABELSENTRY']._serialized_end=538
-  _globals['_STEPEXECUTION']._serialized_start=1518
-  _globals['_STEPEXECUTION']._serialized_end=2231
-  _globals['_STEPEXECUTION_INPUTENTRY']._serialized_start=2163
-  _globals['_STEPEXECUTION_INPUTENTRY']._serialized_end=2231
-  _globals['_LISTRUNSREQUEST']._serialized_start=2234
-  _globals['_LISTRUNSREQUEST']._serialized_end=2468
+  _globals['_RUNPARENT']._serialized_start=3088
+  _globals['_RUNPARENT']._serialized_end=3132
+  _globals['_RUNORIGIN']._serialized_start=3134
+  _globals['_RUNORIGIN']._serialized_end=3191
+  _globals['_STEPEXECUTION']._serialized_start=3194
+  _globals['_STEPEXECUTION']._serialized_end=4187
+  _globals['_STEPEXECUTION_INPUTENTRY']._serialized_start=4073
+  _globals['_STEPEXECUTION_INPUTENTRY']._serialized_end=4141
+  _globals['_LISTRUNSREQUEST']._serialized_start=4190
+  _globals['_LISTRUNSREQUEST']._serialized_end=4424
   _globals['_LISTRUNSREQUEST_LABELSENTRY']._serialized_start=493
   _globals['_LISTRUNSREQUEST_LABELSENTRY']._serialized_end=538
-  _globals['_LISTRUNSRESPONSE']._serialized_start=2470
-  _globals['_LISTRUNSRESPONSE']._serialized_end=2558
-  _globals['_RUNSUMMARY']._serialized_start=2561
-  _globals['_RUNSUMMARY']._serialized_end=2884
+  _globals['_LISTRUNSRESPONSE']._serialized_start=4426
+  _globals['_LISTRUNSRESPONSE']._serialized_end=4514
+  _globals['_RUNSUMMARY']._serialized_start=4517
+  _globals['_RUNSUMMARY']._serialized_end=4840
   _globals['_RUNSUMMARY_LABELSENTRY']._serialized_start=493
   _globals['_RUNSUMMARY_LABELSENTRY']._serialized_end=538
-  _globals['_WORKFLOWSERVICE']._serialized_start=3266
-  _globals['_WORKFLOWSERVICE']._serialized_end=3620
+  _globals['_WORKFLOWSERVICE']._serialized_start=5319
+  _globals['_WORKFLOWSERVICE']._serialized_end=6198
 # @@protoc_insertion_point(module_scope)

@@ -22,6 +22,8 @@ class RunStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RUN_STATUS_COMPLETED_WITH_ERRORS: _ClassVar[RunStatus]
     RUN_STATUS_FAILED: _ClassVar[RunStatus]
     RUN_STATUS_CANCELLED: _ClassVar[RunStatus]
+    RUN_STATUS_PAUSED: _ClassVar[RunStatus]
+    RUN_STATUS_WAITING: _ClassVar[RunStatus]
 
 class StepStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -31,6 +33,8 @@ class StepStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     STEP_STATUS_COMPLETED: _ClassVar[StepStatus]
     STEP_STATUS_FAILED: _ClassVar[StepStatus]
     STEP_STATUS_CANCELLED: _ClassVar[StepStatus]
+    STEP_STATUS_SKIPPED: _ClassVar[StepStatus]
+    STEP_STATUS_WAITING: _ClassVar[StepStatus]
 RUN_STATUS_UNSPECIFIED: RunStatus
 RUN_STATUS_RUNNING: RunStatus
 RUN_STATUS_CANCELLING: RunStatus
@@ -38,12 +42,16 @@ RUN_STATUS_COMPLETED: RunStatus
 RUN_STATUS_COMPLETED_WITH_ERRORS: RunStatus
 RUN_STATUS_FAILED: RunStatus
 RUN_STATUS_CANCELLED: RunStatus
+RUN_STATUS_PAUSED: RunStatus
+RUN_STATUS_WAITING: RunStatus
 STEP_STATUS_UNSPECIFIED: StepStatus
 STEP_STATUS_RUNNING: StepStatus
 STEP_STATUS_RETRYING: StepStatus
 STEP_STATUS_COMPLETED: StepStatus
 STEP_STATUS_FAILED: StepStatus
 STEP_STATUS_CANCELLED: StepStatus
+STEP_STATUS_SKIPPED: StepStatus
+STEP_STATUS_WAITING: StepStatus
 
 class StartRunRequest(_message.Message):
     __slots__ = ("header", "definition", "inputs", "labels", "queue", "model_override", "policy")
@@ -94,6 +102,155 @@ class CancelRunResponse(_message.Message):
     seq: int
     def __init__(self, seq: _Optional[int] = ...) -> None: ...
 
+class SignalRunRequest(_message.Message):
+    __slots__ = ("header", "run_id", "name", "payload")
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    header: _common_pb2.CommandHeader
+    run_id: str
+    name: str
+    payload: _common_pb2.Value
+    def __init__(self, header: _Optional[_Union[_common_pb2.CommandHeader, _Mapping]] = ..., run_id: _Optional[str] = ..., name: _Optional[str] = ..., payload: _Optional[_Union[_common_pb2.Value, _Mapping]] = ...) -> None: ...
+
+class SignalRunResponse(_message.Message):
+    __slots__ = ("seq",)
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    seq: int
+    def __init__(self, seq: _Optional[int] = ...) -> None: ...
+
+class PauseRunRequest(_message.Message):
+    __slots__ = ("header", "run_id")
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    header: _common_pb2.CommandHeader
+    run_id: str
+    def __init__(self, header: _Optional[_Union[_common_pb2.CommandHeader, _Mapping]] = ..., run_id: _Optional[str] = ...) -> None: ...
+
+class PauseRunResponse(_message.Message):
+    __slots__ = ("seq",)
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    seq: int
+    def __init__(self, seq: _Optional[int] = ...) -> None: ...
+
+class ContinueRunRequest(_message.Message):
+    __slots__ = ("header", "run_id")
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    header: _common_pb2.CommandHeader
+    run_id: str
+    def __init__(self, header: _Optional[_Union[_common_pb2.CommandHeader, _Mapping]] = ..., run_id: _Optional[str] = ...) -> None: ...
+
+class ContinueRunResponse(_message.Message):
+    __slots__ = ("seq",)
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    seq: int
+    def __init__(self, seq: _Optional[int] = ...) -> None: ...
+
+class ResumeRunRequest(_message.Message):
+    __slots__ = ("header", "run_id", "workflow_hash")
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    WORKFLOW_HASH_FIELD_NUMBER: _ClassVar[int]
+    header: _common_pb2.CommandHeader
+    run_id: str
+    workflow_hash: str
+    def __init__(self, header: _Optional[_Union[_common_pb2.CommandHeader, _Mapping]] = ..., run_id: _Optional[str] = ..., workflow_hash: _Optional[str] = ...) -> None: ...
+
+class ResumeRunResponse(_message.Message):
+    __slots__ = ("seq", "step_ids", "warnings")
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    STEP_IDS_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    seq: int
+    step_ids: _containers.RepeatedScalarFieldContainer[str]
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, seq: _Optional[int] = ..., step_ids: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ForkRunRequest(_message.Message):
+    __slots__ = ("header", "run_id", "step_id", "workflow_hash", "labels")
+    class LabelsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    STEP_ID_FIELD_NUMBER: _ClassVar[int]
+    WORKFLOW_HASH_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    header: _common_pb2.CommandHeader
+    run_id: str
+    step_id: str
+    workflow_hash: str
+    labels: _containers.ScalarMap[str, str]
+    def __init__(self, header: _Optional[_Union[_common_pb2.CommandHeader, _Mapping]] = ..., run_id: _Optional[str] = ..., step_id: _Optional[str] = ..., workflow_hash: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
+class ForkRunResponse(_message.Message):
+    __slots__ = ("run_id", "seq", "warnings")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    seq: int
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, run_id: _Optional[str] = ..., seq: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ReplayRunRequest(_message.Message):
+    __slots__ = ("run_id", "verify_state")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    VERIFY_STATE_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    verify_state: bool
+    def __init__(self, run_id: _Optional[str] = ..., verify_state: bool = ...) -> None: ...
+
+class ReplayRunResponse(_message.Message):
+    __slots__ = ("events", "steps", "mismatches", "status", "state")
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    MISMATCHES_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    events: int
+    steps: _containers.RepeatedCompositeFieldContainer[ReplayedStep]
+    mismatches: _containers.RepeatedCompositeFieldContainer[ReplayMismatch]
+    status: RunStatus
+    state: _common_pb2.Value
+    def __init__(self, events: _Optional[int] = ..., steps: _Optional[_Iterable[_Union[ReplayedStep, _Mapping]]] = ..., mismatches: _Optional[_Iterable[_Union[ReplayMismatch, _Mapping]]] = ..., status: _Optional[_Union[RunStatus, str]] = ..., state: _Optional[_Union[_common_pb2.Value, _Mapping]] = ...) -> None: ...
+
+class ReplayedStep(_message.Message):
+    __slots__ = ("step_id", "execution_index", "status", "state_before_hash", "state_after_hash", "seq")
+    STEP_ID_FIELD_NUMBER: _ClassVar[int]
+    EXECUTION_INDEX_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    STATE_BEFORE_HASH_FIELD_NUMBER: _ClassVar[int]
+    STATE_AFTER_HASH_FIELD_NUMBER: _ClassVar[int]
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    step_id: str
+    execution_index: int
+    status: StepStatus
+    state_before_hash: str
+    state_after_hash: str
+    seq: int
+    def __init__(self, step_id: _Optional[str] = ..., execution_index: _Optional[int] = ..., status: _Optional[_Union[StepStatus, str]] = ..., state_before_hash: _Optional[str] = ..., state_after_hash: _Optional[str] = ..., seq: _Optional[int] = ...) -> None: ...
+
+class ReplayMismatch(_message.Message):
+    __slots__ = ("seq", "step_id", "path", "recorded_json", "recomputed_json")
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    STEP_ID_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    RECORDED_JSON_FIELD_NUMBER: _ClassVar[int]
+    RECOMPUTED_JSON_FIELD_NUMBER: _ClassVar[int]
+    seq: int
+    step_id: str
+    path: str
+    recorded_json: str
+    recomputed_json: str
+    def __init__(self, seq: _Optional[int] = ..., step_id: _Optional[str] = ..., path: _Optional[str] = ..., recorded_json: _Optional[str] = ..., recomputed_json: _Optional[str] = ...) -> None: ...
+
 class GetRunRequest(_message.Message):
     __slots__ = ("run_id",)
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
@@ -107,7 +264,7 @@ class GetRunResponse(_message.Message):
     def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ...) -> None: ...
 
 class Run(_message.Message):
-    __slots__ = ("run_id", "seq", "workflow_id", "workflow_version", "workflow_hash", "status", "inputs", "output", "error", "created_at", "started_at", "completed_at", "labels", "queue", "steps", "usage", "input_hash", "definition")
+    __slots__ = ("run_id", "seq", "workflow_id", "workflow_version", "workflow_hash", "status", "inputs", "output", "error", "created_at", "started_at", "completed_at", "labels", "queue", "steps", "usage", "input_hash", "definition", "parent", "origin", "waiting_signals")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -133,6 +290,9 @@ class Run(_message.Message):
     USAGE_FIELD_NUMBER: _ClassVar[int]
     INPUT_HASH_FIELD_NUMBER: _ClassVar[int]
     DEFINITION_FIELD_NUMBER: _ClassVar[int]
+    PARENT_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
+    WAITING_SIGNALS_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     seq: int
     workflow_id: str
@@ -151,10 +311,31 @@ class Run(_message.Message):
     usage: _common_pb2.Usage
     input_hash: str
     definition: _definition_pb2.WorkflowDefinition
-    def __init__(self, run_id: _Optional[str] = ..., seq: _Optional[int] = ..., workflow_id: _Optional[str] = ..., workflow_version: _Optional[str] = ..., workflow_hash: _Optional[str] = ..., status: _Optional[_Union[RunStatus, str]] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., steps: _Optional[_Iterable[_Union[StepExecution, _Mapping]]] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., input_hash: _Optional[str] = ..., definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ...) -> None: ...
+    parent: RunParent
+    origin: RunOrigin
+    waiting_signals: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, run_id: _Optional[str] = ..., seq: _Optional[int] = ..., workflow_id: _Optional[str] = ..., workflow_version: _Optional[str] = ..., workflow_hash: _Optional[str] = ..., status: _Optional[_Union[RunStatus, str]] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., steps: _Optional[_Iterable[_Union[StepExecution, _Mapping]]] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., input_hash: _Optional[str] = ..., definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., parent: _Optional[_Union[RunParent, _Mapping]] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., waiting_signals: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RunParent(_message.Message):
+    __slots__ = ("run_id", "step_id")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    STEP_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    step_id: str
+    def __init__(self, run_id: _Optional[str] = ..., step_id: _Optional[str] = ...) -> None: ...
+
+class RunOrigin(_message.Message):
+    __slots__ = ("run_id", "seq", "step_id")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    SEQ_FIELD_NUMBER: _ClassVar[int]
+    STEP_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    seq: int
+    step_id: str
+    def __init__(self, run_id: _Optional[str] = ..., seq: _Optional[int] = ..., step_id: _Optional[str] = ...) -> None: ...
 
 class StepExecution(_message.Message):
-    __slots__ = ("step_id", "step_type", "execution_index", "status", "attempt_count", "input", "output", "error", "last_error", "started_at", "finished_at", "duration_ms", "handler_duration_ms", "tool_duration_ms", "usage", "session_id", "next_step_id", "next_source")
+    __slots__ = ("step_id", "step_type", "execution_index", "status", "attempt_count", "input", "output", "error", "last_error", "started_at", "finished_at", "duration_ms", "handler_duration_ms", "tool_duration_ms", "usage", "session_id", "next_step_id", "next_source", "child_run_id", "group_index", "item_index", "item_count", "skip_reason", "waits_until", "waits_for_signal", "approval_id", "inherited")
     class InputEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -180,6 +361,15 @@ class StepExecution(_message.Message):
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     NEXT_STEP_ID_FIELD_NUMBER: _ClassVar[int]
     NEXT_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    CHILD_RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    GROUP_INDEX_FIELD_NUMBER: _ClassVar[int]
+    ITEM_INDEX_FIELD_NUMBER: _ClassVar[int]
+    ITEM_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SKIP_REASON_FIELD_NUMBER: _ClassVar[int]
+    WAITS_UNTIL_FIELD_NUMBER: _ClassVar[int]
+    WAITS_FOR_SIGNAL_FIELD_NUMBER: _ClassVar[int]
+    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
+    INHERITED_FIELD_NUMBER: _ClassVar[int]
     step_id: str
     step_type: _definition_pb2.StepType
     execution_index: int
@@ -198,7 +388,16 @@ class StepExecution(_message.Message):
     session_id: str
     next_step_id: str
     next_source: str
-    def __init__(self, step_id: _Optional[str] = ..., step_type: _Optional[_Union[_definition_pb2.StepType, str]] = ..., execution_index: _Optional[int] = ..., status: _Optional[_Union[StepStatus, str]] = ..., attempt_count: _Optional[int] = ..., input: _Optional[_Mapping[str, _common_pb2.Value]] = ..., output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., last_error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., duration_ms: _Optional[int] = ..., handler_duration_ms: _Optional[int] = ..., tool_duration_ms: _Optional[int] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., session_id: _Optional[str] = ..., next_step_id: _Optional[str] = ..., next_source: _Optional[str] = ...) -> None: ...
+    child_run_id: str
+    group_index: int
+    item_index: int
+    item_count: int
+    skip_reason: str
+    waits_until: _timestamp_pb2.Timestamp
+    waits_for_signal: str
+    approval_id: str
+    inherited: bool
+    def __init__(self, step_id: _Optional[str] = ..., step_type: _Optional[_Union[_definition_pb2.StepType, str]] = ..., execution_index: _Optional[int] = ..., status: _Optional[_Union[StepStatus, str]] = ..., attempt_count: _Optional[int] = ..., input: _Optional[_Mapping[str, _common_pb2.Value]] = ..., output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., last_error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., duration_ms: _Optional[int] = ..., handler_duration_ms: _Optional[int] = ..., tool_duration_ms: _Optional[int] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., session_id: _Optional[str] = ..., next_step_id: _Optional[str] = ..., next_source: _Optional[str] = ..., child_run_id: _Optional[str] = ..., group_index: _Optional[int] = ..., item_index: _Optional[int] = ..., item_count: _Optional[int] = ..., skip_reason: _Optional[str] = ..., waits_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., waits_for_signal: _Optional[str] = ..., approval_id: _Optional[str] = ..., inherited: bool = ...) -> None: ...
 
 class ListRunsRequest(_message.Message):
     __slots__ = ("page_size", "page_token", "status", "labels", "workflow_id")

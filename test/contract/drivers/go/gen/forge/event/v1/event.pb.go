@@ -96,11 +96,19 @@ type Event struct {
 	//	*Event_RunFailed
 	//	*Event_RunCancelRequested
 	//	*Event_RunCancelled
+	//	*Event_RunForked
+	//	*Event_RunSignalled
+	//	*Event_RunPaused
+	//	*Event_RunContinued
+	//	*Event_RunResumed
+	//	*Event_RunDeadlinePassed
 	//	*Event_StepStarted
 	//	*Event_StepAttemptFailed
 	//	*Event_StepCompleted
 	//	*Event_StepFailed
 	//	*Event_StepAttemptStarted
+	//	*Event_StepSkipped
+	//	*Event_StepCancelled
 	Payload       isEvent_Payload `protobuf_oneof:"payload"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -658,6 +666,60 @@ func (x *Event) GetRunCancelled() *RunCancelled {
 	return nil
 }
 
+func (x *Event) GetRunForked() *RunForked {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_RunForked); ok {
+			return x.RunForked
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetRunSignalled() *RunSignalled {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_RunSignalled); ok {
+			return x.RunSignalled
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetRunPaused() *RunPaused {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_RunPaused); ok {
+			return x.RunPaused
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetRunContinued() *RunContinued {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_RunContinued); ok {
+			return x.RunContinued
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetRunResumed() *RunResumed {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_RunResumed); ok {
+			return x.RunResumed
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetRunDeadlinePassed() *RunDeadlinePassed {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_RunDeadlinePassed); ok {
+			return x.RunDeadlinePassed
+		}
+	}
+	return nil
+}
+
 func (x *Event) GetStepStarted() *StepStarted {
 	if x != nil {
 		if x, ok := x.Payload.(*Event_StepStarted); ok {
@@ -698,6 +760,24 @@ func (x *Event) GetStepAttemptStarted() *StepAttemptStarted {
 	if x != nil {
 		if x, ok := x.Payload.(*Event_StepAttemptStarted); ok {
 			return x.StepAttemptStarted
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetStepSkipped() *StepSkipped {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_StepSkipped); ok {
+			return x.StepSkipped
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetStepCancelled() *StepCancelled {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_StepCancelled); ok {
+			return x.StepCancelled
 		}
 	}
 	return nil
@@ -883,6 +963,30 @@ type Event_RunCancelled struct {
 	RunCancelled *RunCancelled `protobuf:"bytes,205,opt,name=run_cancelled,json=runCancelled,proto3,oneof"`
 }
 
+type Event_RunForked struct {
+	RunForked *RunForked `protobuf:"bytes,206,opt,name=run_forked,json=runForked,proto3,oneof"`
+}
+
+type Event_RunSignalled struct {
+	RunSignalled *RunSignalled `protobuf:"bytes,207,opt,name=run_signalled,json=runSignalled,proto3,oneof"`
+}
+
+type Event_RunPaused struct {
+	RunPaused *RunPaused `protobuf:"bytes,208,opt,name=run_paused,json=runPaused,proto3,oneof"`
+}
+
+type Event_RunContinued struct {
+	RunContinued *RunContinued `protobuf:"bytes,209,opt,name=run_continued,json=runContinued,proto3,oneof"`
+}
+
+type Event_RunResumed struct {
+	RunResumed *RunResumed `protobuf:"bytes,210,opt,name=run_resumed,json=runResumed,proto3,oneof"`
+}
+
+type Event_RunDeadlinePassed struct {
+	RunDeadlinePassed *RunDeadlinePassed `protobuf:"bytes,211,opt,name=run_deadline_passed,json=runDeadlinePassed,proto3,oneof"`
+}
+
 type Event_StepStarted struct {
 	StepStarted *StepStarted `protobuf:"bytes,220,opt,name=step_started,json=stepStarted,proto3,oneof"`
 }
@@ -901,6 +1005,14 @@ type Event_StepFailed struct {
 
 type Event_StepAttemptStarted struct {
 	StepAttemptStarted *StepAttemptStarted `protobuf:"bytes,224,opt,name=step_attempt_started,json=stepAttemptStarted,proto3,oneof"`
+}
+
+type Event_StepSkipped struct {
+	StepSkipped *StepSkipped `protobuf:"bytes,225,opt,name=step_skipped,json=stepSkipped,proto3,oneof"`
+}
+
+type Event_StepCancelled struct {
+	StepCancelled *StepCancelled `protobuf:"bytes,226,opt,name=step_cancelled,json=stepCancelled,proto3,oneof"`
 }
 
 func (*Event_SessionCreated) isEvent_Payload() {}
@@ -991,6 +1103,18 @@ func (*Event_RunCancelRequested) isEvent_Payload() {}
 
 func (*Event_RunCancelled) isEvent_Payload() {}
 
+func (*Event_RunForked) isEvent_Payload() {}
+
+func (*Event_RunSignalled) isEvent_Payload() {}
+
+func (*Event_RunPaused) isEvent_Payload() {}
+
+func (*Event_RunContinued) isEvent_Payload() {}
+
+func (*Event_RunResumed) isEvent_Payload() {}
+
+func (*Event_RunDeadlinePassed) isEvent_Payload() {}
+
 func (*Event_StepStarted) isEvent_Payload() {}
 
 func (*Event_StepAttemptFailed) isEvent_Payload() {}
@@ -1001,11 +1125,15 @@ func (*Event_StepFailed) isEvent_Payload() {}
 
 func (*Event_StepAttemptStarted) isEvent_Payload() {}
 
+func (*Event_StepSkipped) isEvent_Payload() {}
+
+func (*Event_StepCancelled) isEvent_Payload() {}
+
 var File_forge_event_v1_event_proto protoreflect.FileDescriptor
 
 const file_forge_event_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1aforge/event/v1/event.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a\x1fforge/event/v1/run_events.proto\x1a#forge/event/v1/session_events.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xfc!\n" +
+	"\x1aforge/event/v1/event.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a\x1fforge/event/v1/run_events.proto\x1a#forge/event/v1/session_events.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa4&\n" +
 	"\x05Event\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\tR\bprotocol\x12:\n" +
 	"\aversion\x18\x02 \x01(\v2 .forge.common.v1.ProtocolVersionR\aversion\x12\x19\n" +
@@ -1078,13 +1206,24 @@ const file_forge_event_v1_event_proto_rawDesc = "" +
 	"\n" +
 	"run_failed\x18\xcb\x01 \x01(\v2\x19.forge.event.v1.RunFailedH\x00R\trunFailed\x12W\n" +
 	"\x14run_cancel_requested\x18\xcc\x01 \x01(\v2\".forge.event.v1.RunCancelRequestedH\x00R\x12runCancelRequested\x12D\n" +
-	"\rrun_cancelled\x18\xcd\x01 \x01(\v2\x1c.forge.event.v1.RunCancelledH\x00R\frunCancelled\x12A\n" +
+	"\rrun_cancelled\x18\xcd\x01 \x01(\v2\x1c.forge.event.v1.RunCancelledH\x00R\frunCancelled\x12;\n" +
+	"\n" +
+	"run_forked\x18\xce\x01 \x01(\v2\x19.forge.event.v1.RunForkedH\x00R\trunForked\x12D\n" +
+	"\rrun_signalled\x18\xcf\x01 \x01(\v2\x1c.forge.event.v1.RunSignalledH\x00R\frunSignalled\x12;\n" +
+	"\n" +
+	"run_paused\x18\xd0\x01 \x01(\v2\x19.forge.event.v1.RunPausedH\x00R\trunPaused\x12D\n" +
+	"\rrun_continued\x18\xd1\x01 \x01(\v2\x1c.forge.event.v1.RunContinuedH\x00R\frunContinued\x12>\n" +
+	"\vrun_resumed\x18\xd2\x01 \x01(\v2\x1a.forge.event.v1.RunResumedH\x00R\n" +
+	"runResumed\x12T\n" +
+	"\x13run_deadline_passed\x18\xd3\x01 \x01(\v2!.forge.event.v1.RunDeadlinePassedH\x00R\x11runDeadlinePassed\x12A\n" +
 	"\fstep_started\x18\xdc\x01 \x01(\v2\x1b.forge.event.v1.StepStartedH\x00R\vstepStarted\x12T\n" +
 	"\x13step_attempt_failed\x18\xdd\x01 \x01(\v2!.forge.event.v1.StepAttemptFailedH\x00R\x11stepAttemptFailed\x12G\n" +
 	"\x0estep_completed\x18\xde\x01 \x01(\v2\x1d.forge.event.v1.StepCompletedH\x00R\rstepCompleted\x12>\n" +
 	"\vstep_failed\x18\xdf\x01 \x01(\v2\x1a.forge.event.v1.StepFailedH\x00R\n" +
 	"stepFailed\x12W\n" +
-	"\x14step_attempt_started\x18\xe0\x01 \x01(\v2\".forge.event.v1.StepAttemptStartedH\x00R\x12stepAttemptStartedB\t\n" +
+	"\x14step_attempt_started\x18\xe0\x01 \x01(\v2\".forge.event.v1.StepAttemptStartedH\x00R\x12stepAttemptStarted\x12A\n" +
+	"\fstep_skipped\x18\xe1\x01 \x01(\v2\x1b.forge.event.v1.StepSkippedH\x00R\vstepSkipped\x12G\n" +
+	"\x0estep_cancelled\x18\xe2\x01 \x01(\v2\x1d.forge.event.v1.StepCancelledH\x00R\rstepCancelledB\t\n" +
 	"\apayloadB\xac\x01\n" +
 	"\x12com.forge.event.v1B\n" +
 	"EventProtoP\x01Z0forge-contract-driver/gen/forge/event/v1;eventv1\xa2\x02\x03FEX\xaa\x02\x0eForge.Event.V1\xca\x02\x0eForge\\Event\\V1\xe2\x02\x1aForge\\Event\\V1\\GPBMetadata\xea\x02\x10Forge::Event::V1b\x06proto3"
@@ -1153,11 +1292,19 @@ var file_forge_event_v1_event_proto_goTypes = []any{
 	(*RunFailed)(nil),             // 47: forge.event.v1.RunFailed
 	(*RunCancelRequested)(nil),    // 48: forge.event.v1.RunCancelRequested
 	(*RunCancelled)(nil),          // 49: forge.event.v1.RunCancelled
-	(*StepStarted)(nil),           // 50: forge.event.v1.StepStarted
-	(*StepAttemptFailed)(nil),     // 51: forge.event.v1.StepAttemptFailed
-	(*StepCompleted)(nil),         // 52: forge.event.v1.StepCompleted
-	(*StepFailed)(nil),            // 53: forge.event.v1.StepFailed
-	(*StepAttemptStarted)(nil),    // 54: forge.event.v1.StepAttemptStarted
+	(*RunForked)(nil),             // 50: forge.event.v1.RunForked
+	(*RunSignalled)(nil),          // 51: forge.event.v1.RunSignalled
+	(*RunPaused)(nil),             // 52: forge.event.v1.RunPaused
+	(*RunContinued)(nil),          // 53: forge.event.v1.RunContinued
+	(*RunResumed)(nil),            // 54: forge.event.v1.RunResumed
+	(*RunDeadlinePassed)(nil),     // 55: forge.event.v1.RunDeadlinePassed
+	(*StepStarted)(nil),           // 56: forge.event.v1.StepStarted
+	(*StepAttemptFailed)(nil),     // 57: forge.event.v1.StepAttemptFailed
+	(*StepCompleted)(nil),         // 58: forge.event.v1.StepCompleted
+	(*StepFailed)(nil),            // 59: forge.event.v1.StepFailed
+	(*StepAttemptStarted)(nil),    // 60: forge.event.v1.StepAttemptStarted
+	(*StepSkipped)(nil),           // 61: forge.event.v1.StepSkipped
+	(*StepCancelled)(nil),         // 62: forge.event.v1.StepCancelled
 }
 var file_forge_event_v1_event_proto_depIdxs = []int32{
 	1,  // 0: forge.event.v1.Event.version:type_name -> forge.common.v1.ProtocolVersion
@@ -1209,16 +1356,24 @@ var file_forge_event_v1_event_proto_depIdxs = []int32{
 	47, // 46: forge.event.v1.Event.run_failed:type_name -> forge.event.v1.RunFailed
 	48, // 47: forge.event.v1.Event.run_cancel_requested:type_name -> forge.event.v1.RunCancelRequested
 	49, // 48: forge.event.v1.Event.run_cancelled:type_name -> forge.event.v1.RunCancelled
-	50, // 49: forge.event.v1.Event.step_started:type_name -> forge.event.v1.StepStarted
-	51, // 50: forge.event.v1.Event.step_attempt_failed:type_name -> forge.event.v1.StepAttemptFailed
-	52, // 51: forge.event.v1.Event.step_completed:type_name -> forge.event.v1.StepCompleted
-	53, // 52: forge.event.v1.Event.step_failed:type_name -> forge.event.v1.StepFailed
-	54, // 53: forge.event.v1.Event.step_attempt_started:type_name -> forge.event.v1.StepAttemptStarted
-	54, // [54:54] is the sub-list for method output_type
-	54, // [54:54] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	50, // 49: forge.event.v1.Event.run_forked:type_name -> forge.event.v1.RunForked
+	51, // 50: forge.event.v1.Event.run_signalled:type_name -> forge.event.v1.RunSignalled
+	52, // 51: forge.event.v1.Event.run_paused:type_name -> forge.event.v1.RunPaused
+	53, // 52: forge.event.v1.Event.run_continued:type_name -> forge.event.v1.RunContinued
+	54, // 53: forge.event.v1.Event.run_resumed:type_name -> forge.event.v1.RunResumed
+	55, // 54: forge.event.v1.Event.run_deadline_passed:type_name -> forge.event.v1.RunDeadlinePassed
+	56, // 55: forge.event.v1.Event.step_started:type_name -> forge.event.v1.StepStarted
+	57, // 56: forge.event.v1.Event.step_attempt_failed:type_name -> forge.event.v1.StepAttemptFailed
+	58, // 57: forge.event.v1.Event.step_completed:type_name -> forge.event.v1.StepCompleted
+	59, // 58: forge.event.v1.Event.step_failed:type_name -> forge.event.v1.StepFailed
+	60, // 59: forge.event.v1.Event.step_attempt_started:type_name -> forge.event.v1.StepAttemptStarted
+	61, // 60: forge.event.v1.Event.step_skipped:type_name -> forge.event.v1.StepSkipped
+	62, // 61: forge.event.v1.Event.step_cancelled:type_name -> forge.event.v1.StepCancelled
+	62, // [62:62] is the sub-list for method output_type
+	62, // [62:62] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_forge_event_v1_event_proto_init() }
@@ -1273,11 +1428,19 @@ func file_forge_event_v1_event_proto_init() {
 		(*Event_RunFailed)(nil),
 		(*Event_RunCancelRequested)(nil),
 		(*Event_RunCancelled)(nil),
+		(*Event_RunForked)(nil),
+		(*Event_RunSignalled)(nil),
+		(*Event_RunPaused)(nil),
+		(*Event_RunContinued)(nil),
+		(*Event_RunResumed)(nil),
+		(*Event_RunDeadlinePassed)(nil),
 		(*Event_StepStarted)(nil),
 		(*Event_StepAttemptFailed)(nil),
 		(*Event_StepCompleted)(nil),
 		(*Event_StepFailed)(nil),
 		(*Event_StepAttemptStarted)(nil),
+		(*Event_StepSkipped)(nil),
+		(*Event_StepCancelled)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

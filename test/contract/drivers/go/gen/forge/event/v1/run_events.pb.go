@@ -40,7 +40,11 @@ type RunCreated struct {
 	// Replaces the model of every agent step; empty: none.
 	ModelOverride string `protobuf:"bytes,7,opt,name=model_override,json=modelOverride,proto3" json:"model_override,omitempty"`
 	// What agents' tool calls may do without being asked, and what answers their questions; part of the run's grant.
-	Policy        *v12.ToolPolicy `protobuf:"bytes,8,opt,name=policy,proto3" json:"policy,omitempty"`
+	Policy *v12.ToolPolicy `protobuf:"bytes,8,opt,name=policy,proto3" json:"policy,omitempty"`
+	// Of a run that another one's step started.
+	Parent *v1.RunParent `protobuf:"bytes,9,opt,name=parent,proto3" json:"parent,omitempty"`
+	// How many runs are above it.
+	Depth         uint32 `protobuf:"varint,10,opt,name=depth,proto3" json:"depth,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -131,6 +135,362 @@ func (x *RunCreated) GetPolicy() *v12.ToolPolicy {
 	return nil
 }
 
+func (x *RunCreated) GetParent() *v1.RunParent {
+	if x != nil {
+		return x.Parent
+	}
+	return nil
+}
+
+func (x *RunCreated) GetDepth() uint32 {
+	if x != nil {
+		return x.Depth
+	}
+	return 0
+}
+
+// The run began in the middle of another, whose history it shares.
+type RunForked struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Origin *v1.RunOrigin          `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
+	// What had come of each step by then, in the order of the definition; only what had been reached.
+	Steps         []*InheritedStep `protobuf:"bytes,2,rep,name=steps,proto3" json:"steps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunForked) Reset() {
+	*x = RunForked{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunForked) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunForked) ProtoMessage() {}
+
+func (x *RunForked) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunForked.ProtoReflect.Descriptor instead.
+func (*RunForked) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *RunForked) GetOrigin() *v1.RunOrigin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+func (x *RunForked) GetSteps() []*InheritedStep {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+// What a forked run takes over of a step.
+type InheritedStep struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	StepId         string                 `protobuf:"bytes,1,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	ExecutionCount uint32                 `protobuf:"varint,2,opt,name=execution_count,json=executionCount,proto3" json:"execution_count,omitempty"`
+	// Absent where it had failed or was skipped.
+	Output        *v11.Value `protobuf:"bytes,3,opt,name=output,proto3" json:"output,omitempty"`
+	Failed        bool       `protobuf:"varint,4,opt,name=failed,proto3" json:"failed,omitempty"`
+	Skipped       bool       `protobuf:"varint,5,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InheritedStep) Reset() {
+	*x = InheritedStep{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InheritedStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InheritedStep) ProtoMessage() {}
+
+func (x *InheritedStep) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InheritedStep.ProtoReflect.Descriptor instead.
+func (*InheritedStep) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *InheritedStep) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
+func (x *InheritedStep) GetExecutionCount() uint32 {
+	if x != nil {
+		return x.ExecutionCount
+	}
+	return 0
+}
+
+func (x *InheritedStep) GetOutput() *v11.Value {
+	if x != nil {
+		return x.Output
+	}
+	return nil
+}
+
+func (x *InheritedStep) GetFailed() bool {
+	if x != nil {
+		return x.Failed
+	}
+	return false
+}
+
+func (x *InheritedStep) GetSkipped() bool {
+	if x != nil {
+		return x.Skipped
+	}
+	return false
+}
+
+// Somebody handed over a signal.
+type RunSignalled struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Payload       *v11.Value             `protobuf:"bytes,2,opt,name=payload,proto3" json:"payload,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunSignalled) Reset() {
+	*x = RunSignalled{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunSignalled) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunSignalled) ProtoMessage() {}
+
+func (x *RunSignalled) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunSignalled.ProtoReflect.Descriptor instead.
+func (*RunSignalled) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *RunSignalled) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RunSignalled) GetPayload() *v11.Value {
+	if x != nil {
+		return x.Payload
+	}
+	return nil
+}
+
+// By hand: no step begins.
+type RunPaused struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunPaused) Reset() {
+	*x = RunPaused{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunPaused) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunPaused) ProtoMessage() {}
+
+func (x *RunPaused) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunPaused.ProtoReflect.Descriptor instead.
+func (*RunPaused) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{4}
+}
+
+// By hand: steps begin again.
+type RunContinued struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunContinued) Reset() {
+	*x = RunContinued{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunContinued) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunContinued) ProtoMessage() {}
+
+func (x *RunContinued) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunContinued.ProtoReflect.Descriptor instead.
+func (*RunContinued) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{5}
+}
+
+// A failed run goes on.
+type RunResumed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Steps that are executed again, in the order of the definition.
+	StepIds       []string `protobuf:"bytes,1,rep,name=step_ids,json=stepIds,proto3" json:"step_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunResumed) Reset() {
+	*x = RunResumed{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunResumed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunResumed) ProtoMessage() {}
+
+func (x *RunResumed) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunResumed.ProtoReflect.Descriptor instead.
+func (*RunResumed) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *RunResumed) GetStepIds() []string {
+	if x != nil {
+		return x.StepIds
+	}
+	return nil
+}
+
+// The time that the whole run may take has passed; what is under way is stopped, and the run fails.
+type RunDeadlinePassed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunDeadlinePassed) Reset() {
+	*x = RunDeadlinePassed{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunDeadlinePassed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunDeadlinePassed) ProtoMessage() {}
+
+func (x *RunDeadlinePassed) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunDeadlinePassed.ProtoReflect.Descriptor instead.
+func (*RunDeadlinePassed) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{7}
+}
+
 // The first step was decided on.
 type RunStarted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -140,7 +500,7 @@ type RunStarted struct {
 
 func (x *RunStarted) Reset() {
 	*x = RunStarted{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[1]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -152,7 +512,7 @@ func (x *RunStarted) String() string {
 func (*RunStarted) ProtoMessage() {}
 
 func (x *RunStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[1]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -165,7 +525,7 @@ func (x *RunStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunStarted.ProtoReflect.Descriptor instead.
 func (*RunStarted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{1}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{8}
 }
 
 // All steps that were to run have run.
@@ -181,7 +541,7 @@ type RunCompleted struct {
 
 func (x *RunCompleted) Reset() {
 	*x = RunCompleted{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[2]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -193,7 +553,7 @@ func (x *RunCompleted) String() string {
 func (*RunCompleted) ProtoMessage() {}
 
 func (x *RunCompleted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[2]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -206,7 +566,7 @@ func (x *RunCompleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCompleted.ProtoReflect.Descriptor instead.
 func (*RunCompleted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{2}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RunCompleted) GetOutput() *v11.Value {
@@ -233,7 +593,7 @@ type RunFailed struct {
 
 func (x *RunFailed) Reset() {
 	*x = RunFailed{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[3]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -245,7 +605,7 @@ func (x *RunFailed) String() string {
 func (*RunFailed) ProtoMessage() {}
 
 func (x *RunFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[3]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -258,7 +618,7 @@ func (x *RunFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunFailed.ProtoReflect.Descriptor instead.
 func (*RunFailed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{3}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RunFailed) GetError() *v11.ForgeError {
@@ -277,7 +637,7 @@ type RunCancelRequested struct {
 
 func (x *RunCancelRequested) Reset() {
 	*x = RunCancelRequested{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[4]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -289,7 +649,7 @@ func (x *RunCancelRequested) String() string {
 func (*RunCancelRequested) ProtoMessage() {}
 
 func (x *RunCancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[4]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -302,7 +662,7 @@ func (x *RunCancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCancelRequested.ProtoReflect.Descriptor instead.
 func (*RunCancelRequested) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{4}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{11}
 }
 
 // All of the run is known to have stopped.
@@ -314,7 +674,7 @@ type RunCancelled struct {
 
 func (x *RunCancelled) Reset() {
 	*x = RunCancelled{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[5]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -326,7 +686,7 @@ func (x *RunCancelled) String() string {
 func (*RunCancelled) ProtoMessage() {}
 
 func (x *RunCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[5]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -339,7 +699,7 @@ func (x *RunCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCancelled.ProtoReflect.Descriptor instead.
 func (*RunCancelled) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{5}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{12}
 }
 
 // A step was decided on, with its input; durable before it is dispatched.
@@ -357,14 +717,30 @@ type StepStarted struct {
 	// Of a tool step: the gate's answer is in its tool.requested.
 	ToolCallId string `protobuf:"bytes,6,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
 	// Of an agent step: the user message, rendered. At most 64 KiB.
-	Prompt        string `protobuf:"bytes,7,opt,name=prompt,proto3" json:"prompt,omitempty"`
+	Prompt string `protobuf:"bytes,7,opt,name=prompt,proto3" json:"prompt,omitempty"`
+	// Of a workflow step: the run that it starts.
+	ChildRunId string `protobuf:"bytes,8,opt,name=child_run_id,json=childRunId,proto3" json:"child_run_id,omitempty"`
+	// Of one item of a for_each: the execution index of the step itself.
+	GroupIndex *uint32 `protobuf:"varint,9,opt,name=group_index,json=groupIndex,proto3,oneof" json:"group_index,omitempty"`
+	// Of one item: its place in the list, from 0.
+	ItemIndex *uint32 `protobuf:"varint,10,opt,name=item_index,json=itemIndex,proto3,oneof" json:"item_index,omitempty"`
+	// Of a for_each step itself: how many items its list has. Each item begins with an event of its own.
+	ItemCount *uint32 `protobuf:"varint,11,opt,name=item_count,json=itemCount,proto3,oneof" json:"item_count,omitempty"`
+	// Of a wait for a time: until when. Of other waits: when they give up.
+	WaitsUntil *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=waits_until,json=waitsUntil,proto3" json:"waits_until,omitempty"`
+	// Of a wait for a signal.
+	WaitsForSignal string `protobuf:"bytes,13,opt,name=waits_for_signal,json=waitsForSignal,proto3" json:"waits_for_signal,omitempty"`
+	// Of a wait for a person.
+	ApprovalId string `protobuf:"bytes,14,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// What the person is asked, rendered.
+	Question      string `protobuf:"bytes,15,opt,name=question,proto3" json:"question,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StepStarted) Reset() {
 	*x = StepStarted{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[6]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -376,7 +752,7 @@ func (x *StepStarted) String() string {
 func (*StepStarted) ProtoMessage() {}
 
 func (x *StepStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[6]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -389,7 +765,7 @@ func (x *StepStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepStarted.ProtoReflect.Descriptor instead.
 func (*StepStarted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{6}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StepStarted) GetStepType() v1.StepType {
@@ -441,19 +817,77 @@ func (x *StepStarted) GetPrompt() string {
 	return ""
 }
 
+func (x *StepStarted) GetChildRunId() string {
+	if x != nil {
+		return x.ChildRunId
+	}
+	return ""
+}
+
+func (x *StepStarted) GetGroupIndex() uint32 {
+	if x != nil && x.GroupIndex != nil {
+		return *x.GroupIndex
+	}
+	return 0
+}
+
+func (x *StepStarted) GetItemIndex() uint32 {
+	if x != nil && x.ItemIndex != nil {
+		return *x.ItemIndex
+	}
+	return 0
+}
+
+func (x *StepStarted) GetItemCount() uint32 {
+	if x != nil && x.ItemCount != nil {
+		return *x.ItemCount
+	}
+	return 0
+}
+
+func (x *StepStarted) GetWaitsUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.WaitsUntil
+	}
+	return nil
+}
+
+func (x *StepStarted) GetWaitsForSignal() string {
+	if x != nil {
+		return x.WaitsForSignal
+	}
+	return ""
+}
+
+func (x *StepStarted) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *StepStarted) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
 // A worker got the go-ahead for a function that is not idempotent: on record before anything happens.
 type StepAttemptStarted struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Attempt       uint32                 `protobuf:"varint,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Worker        string                 `protobuf:"bytes,2,opt,name=worker,proto3" json:"worker,omitempty"`
-	Epoch         uint32                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Attempt uint32                 `protobuf:"varint,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Worker  string                 `protobuf:"bytes,2,opt,name=worker,proto3" json:"worker,omitempty"`
+	Epoch   uint32                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// Which execution; where several are under way the step's id does not tell.
+	ExecutionIndex *uint32 `protobuf:"varint,4,opt,name=execution_index,json=executionIndex,proto3,oneof" json:"execution_index,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *StepAttemptStarted) Reset() {
 	*x = StepAttemptStarted{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[7]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -465,7 +899,7 @@ func (x *StepAttemptStarted) String() string {
 func (*StepAttemptStarted) ProtoMessage() {}
 
 func (x *StepAttemptStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[7]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -478,7 +912,7 @@ func (x *StepAttemptStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepAttemptStarted.ProtoReflect.Descriptor instead.
 func (*StepAttemptStarted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{7}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StepAttemptStarted) GetAttempt() uint32 {
@@ -502,6 +936,13 @@ func (x *StepAttemptStarted) GetEpoch() uint32 {
 	return 0
 }
 
+func (x *StepAttemptStarted) GetExecutionIndex() uint32 {
+	if x != nil && x.ExecutionIndex != nil {
+		return *x.ExecutionIndex
+	}
+	return 0
+}
+
 // An attempt failed; another follows by the step's retry policy.
 type StepAttemptFailed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -509,14 +950,16 @@ type StepAttemptFailed struct {
 	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	NextAttemptAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=next_attempt_at,json=nextAttemptAt,proto3" json:"next_attempt_at,omitempty"`
 	// What an agent step's attempt used.
-	Usage         *v11.Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Usage *v11.Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
+	// Which execution; where several are under way the step's id does not tell.
+	ExecutionIndex *uint32 `protobuf:"varint,5,opt,name=execution_index,json=executionIndex,proto3,oneof" json:"execution_index,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *StepAttemptFailed) Reset() {
 	*x = StepAttemptFailed{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[8]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -528,7 +971,7 @@ func (x *StepAttemptFailed) String() string {
 func (*StepAttemptFailed) ProtoMessage() {}
 
 func (x *StepAttemptFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[8]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -541,7 +984,7 @@ func (x *StepAttemptFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepAttemptFailed.ProtoReflect.Descriptor instead.
 func (*StepAttemptFailed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{8}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StepAttemptFailed) GetError() *v11.ForgeError {
@@ -572,6 +1015,13 @@ func (x *StepAttemptFailed) GetUsage() *v11.Usage {
 	return nil
 }
 
+func (x *StepAttemptFailed) GetExecutionIndex() uint32 {
+	if x != nil && x.ExecutionIndex != nil {
+		return *x.ExecutionIndex
+	}
+	return 0
+}
+
 // The step's output joined the state under steps.<step_id>.
 type StepCompleted struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -584,14 +1034,16 @@ type StepCompleted struct {
 	// The branch taken: the step that follows, or empty at the end.
 	NextStepId string `protobuf:"bytes,5,opt,name=next_step_id,json=nextStepId,proto3" json:"next_step_id,omitempty"`
 	// Which rule chose it: "sequence", "rule:<n>", "default", "end".
-	NextSource    string `protobuf:"bytes,6,opt,name=next_source,json=nextSource,proto3" json:"next_source,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	NextSource string `protobuf:"bytes,6,opt,name=next_source,json=nextSource,proto3" json:"next_source,omitempty"`
+	// Which execution; where several are under way the step's id does not tell.
+	ExecutionIndex *uint32 `protobuf:"varint,7,opt,name=execution_index,json=executionIndex,proto3,oneof" json:"execution_index,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *StepCompleted) Reset() {
 	*x = StepCompleted{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[9]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -603,7 +1055,7 @@ func (x *StepCompleted) String() string {
 func (*StepCompleted) ProtoMessage() {}
 
 func (x *StepCompleted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[9]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -616,7 +1068,7 @@ func (x *StepCompleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepCompleted.ProtoReflect.Descriptor instead.
 func (*StepCompleted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{9}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *StepCompleted) GetOutput() *v11.Value {
@@ -661,18 +1113,27 @@ func (x *StepCompleted) GetNextSource() string {
 	return ""
 }
 
+func (x *StepCompleted) GetExecutionIndex() uint32 {
+	if x != nil && x.ExecutionIndex != nil {
+		return *x.ExecutionIndex
+	}
+	return 0
+}
+
 // The step failed for good.
 type StepFailed struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Error         *v11.ForgeError        `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
-	Usage         *v11.Usage             `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Error *v11.ForgeError        `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	Usage *v11.Usage             `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
+	// Which execution; where several are under way the step's id does not tell.
+	ExecutionIndex *uint32 `protobuf:"varint,3,opt,name=execution_index,json=executionIndex,proto3,oneof" json:"execution_index,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *StepFailed) Reset() {
 	*x = StepFailed{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[10]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -684,7 +1145,7 @@ func (x *StepFailed) String() string {
 func (*StepFailed) ProtoMessage() {}
 
 func (x *StepFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[10]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -697,7 +1158,7 @@ func (x *StepFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepFailed.ProtoReflect.Descriptor instead.
 func (*StepFailed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{10}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StepFailed) GetError() *v11.ForgeError {
@@ -714,11 +1175,127 @@ func (x *StepFailed) GetUsage() *v11.Usage {
 	return nil
 }
 
+func (x *StepFailed) GetExecutionIndex() uint32 {
+	if x != nil && x.ExecutionIndex != nil {
+		return *x.ExecutionIndex
+	}
+	return 0
+}
+
+// A step of a graph was passed over.
+type StepSkipped struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "when": its expression was false; "need": one of its needs failed or was skipped.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Of reason "need": which.
+	Need          string `protobuf:"bytes,2,opt,name=need,proto3" json:"need,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StepSkipped) Reset() {
+	*x = StepSkipped{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StepSkipped) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StepSkipped) ProtoMessage() {}
+
+func (x *StepSkipped) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StepSkipped.ProtoReflect.Descriptor instead.
+func (*StepSkipped) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *StepSkipped) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *StepSkipped) GetNeed() string {
+	if x != nil {
+		return x.Need
+	}
+	return ""
+}
+
+// The execution was stopped before its end, because the run, its step, or what it belongs to was.
+type StepCancelled struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	ExecutionIndex uint32                 `protobuf:"varint,1,opt,name=execution_index,json=executionIndex,proto3" json:"execution_index,omitempty"`
+	// What an agent step used.
+	Usage         *v11.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StepCancelled) Reset() {
+	*x = StepCancelled{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StepCancelled) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StepCancelled) ProtoMessage() {}
+
+func (x *StepCancelled) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StepCancelled.ProtoReflect.Descriptor instead.
+func (*StepCancelled) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *StepCancelled) GetExecutionIndex() uint32 {
+	if x != nil {
+		return x.ExecutionIndex
+	}
+	return 0
+}
+
+func (x *StepCancelled) GetUsage() *v11.Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
 var File_forge_event_v1_run_events_proto protoreflect.FileDescriptor
 
 const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1fforge/event/v1/run_events.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb2\x03\n" +
+	"\x1fforge/event/v1/run_events.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a forge/workflow/v1/workflow.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xfe\x03\n" +
 	"\n" +
 	"RunCreated\x12E\n" +
 	"\n" +
@@ -731,10 +1308,31 @@ const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"\x06labels\x18\x05 \x03(\v2&.forge.event.v1.RunCreated.LabelsEntryR\x06labels\x12\x14\n" +
 	"\x05queue\x18\x06 \x01(\tR\x05queue\x12%\n" +
 	"\x0emodel_override\x18\a \x01(\tR\rmodelOverride\x121\n" +
-	"\x06policy\x18\b \x01(\v2\x19.forge.tool.v1.ToolPolicyR\x06policy\x1a9\n" +
+	"\x06policy\x18\b \x01(\v2\x19.forge.tool.v1.ToolPolicyR\x06policy\x124\n" +
+	"\x06parent\x18\t \x01(\v2\x1c.forge.workflow.v1.RunParentR\x06parent\x12\x14\n" +
+	"\x05depth\x18\n" +
+	" \x01(\rR\x05depth\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\f\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"v\n" +
+	"\tRunForked\x124\n" +
+	"\x06origin\x18\x01 \x01(\v2\x1c.forge.workflow.v1.RunOriginR\x06origin\x123\n" +
+	"\x05steps\x18\x02 \x03(\v2\x1d.forge.event.v1.InheritedStepR\x05steps\"\xb3\x01\n" +
+	"\rInheritedStep\x12\x17\n" +
+	"\astep_id\x18\x01 \x01(\tR\x06stepId\x12'\n" +
+	"\x0fexecution_count\x18\x02 \x01(\rR\x0eexecutionCount\x12.\n" +
+	"\x06output\x18\x03 \x01(\v2\x16.forge.common.v1.ValueR\x06output\x12\x16\n" +
+	"\x06failed\x18\x04 \x01(\bR\x06failed\x12\x18\n" +
+	"\askipped\x18\x05 \x01(\bR\askipped\"T\n" +
+	"\fRunSignalled\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x120\n" +
+	"\apayload\x18\x02 \x01(\v2\x16.forge.common.v1.ValueR\apayload\"\v\n" +
+	"\tRunPaused\"\x0e\n" +
+	"\fRunContinued\"'\n" +
+	"\n" +
+	"RunResumed\x12\x19\n" +
+	"\bstep_ids\x18\x01 \x03(\tR\astepIds\"\x13\n" +
+	"\x11RunDeadlinePassed\"\f\n" +
 	"\n" +
 	"RunStarted\"_\n" +
 	"\fRunCompleted\x12.\n" +
@@ -744,7 +1342,7 @@ const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"\tRunFailed\x121\n" +
 	"\x05error\x18\x01 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\"\x14\n" +
 	"\x12RunCancelRequested\"\x0e\n" +
-	"\fRunCancelled\"\xf3\x02\n" +
+	"\fRunCancelled\"\xd5\x05\n" +
 	"\vStepStarted\x128\n" +
 	"\tstep_type\x18\x01 \x01(\x0e2\x1b.forge.workflow.v1.StepTypeR\bstepType\x12'\n" +
 	"\x0fexecution_index\x18\x02 \x01(\rR\x0eexecutionIndex\x12\x18\n" +
@@ -754,20 +1352,42 @@ const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"session_id\x18\x05 \x01(\tR\tsessionId\x12 \n" +
 	"\ftool_call_id\x18\x06 \x01(\tR\n" +
 	"toolCallId\x12\x16\n" +
-	"\x06prompt\x18\a \x01(\tR\x06prompt\x1aP\n" +
+	"\x06prompt\x18\a \x01(\tR\x06prompt\x12 \n" +
+	"\fchild_run_id\x18\b \x01(\tR\n" +
+	"childRunId\x12$\n" +
+	"\vgroup_index\x18\t \x01(\rH\x00R\n" +
+	"groupIndex\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"item_index\x18\n" +
+	" \x01(\rH\x01R\titemIndex\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"item_count\x18\v \x01(\rH\x02R\titemCount\x88\x01\x01\x12;\n" +
+	"\vwaits_until\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"waitsUntil\x12(\n" +
+	"\x10waits_for_signal\x18\r \x01(\tR\x0ewaitsForSignal\x12\x1f\n" +
+	"\vapproval_id\x18\x0e \x01(\tR\n" +
+	"approvalId\x12\x1a\n" +
+	"\bquestion\x18\x0f \x01(\tR\bquestion\x1aP\n" +
 	"\n" +
 	"InputEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12,\n" +
-	"\x05value\x18\x02 \x01(\v2\x16.forge.common.v1.ValueR\x05value:\x028\x01\"\\\n" +
+	"\x05value\x18\x02 \x01(\v2\x16.forge.common.v1.ValueR\x05value:\x028\x01B\x0e\n" +
+	"\f_group_indexB\r\n" +
+	"\v_item_indexB\r\n" +
+	"\v_item_count\"\x9e\x01\n" +
 	"\x12StepAttemptStarted\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\x12\x16\n" +
 	"\x06worker\x18\x02 \x01(\tR\x06worker\x12\x14\n" +
-	"\x05epoch\x18\x03 \x01(\rR\x05epoch\"\xd2\x01\n" +
+	"\x05epoch\x18\x03 \x01(\rR\x05epoch\x12,\n" +
+	"\x0fexecution_index\x18\x04 \x01(\rH\x00R\x0eexecutionIndex\x88\x01\x01B\x12\n" +
+	"\x10_execution_index\"\x94\x02\n" +
 	"\x11StepAttemptFailed\x121\n" +
 	"\x05error\x18\x01 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12B\n" +
 	"\x0fnext_attempt_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\rnextAttemptAt\x12,\n" +
-	"\x05usage\x18\x04 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\"\x8a\x02\n" +
+	"\x05usage\x18\x04 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\x12,\n" +
+	"\x0fexecution_index\x18\x05 \x01(\rH\x00R\x0eexecutionIndex\x88\x01\x01B\x12\n" +
+	"\x10_execution_index\"\xcc\x02\n" +
 	"\rStepCompleted\x12.\n" +
 	"\x06output\x18\x01 \x01(\v2\x16.forge.common.v1.ValueR\x06output\x12.\n" +
 	"\x13handler_duration_ms\x18\x02 \x01(\x04R\x11handlerDurationMs\x12(\n" +
@@ -776,10 +1396,20 @@ const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"\fnext_step_id\x18\x05 \x01(\tR\n" +
 	"nextStepId\x12\x1f\n" +
 	"\vnext_source\x18\x06 \x01(\tR\n" +
-	"nextSource\"m\n" +
+	"nextSource\x12,\n" +
+	"\x0fexecution_index\x18\a \x01(\rH\x00R\x0eexecutionIndex\x88\x01\x01B\x12\n" +
+	"\x10_execution_index\"\xaf\x01\n" +
 	"\n" +
 	"StepFailed\x121\n" +
 	"\x05error\x18\x01 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\x12,\n" +
+	"\x05usage\x18\x02 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\x12,\n" +
+	"\x0fexecution_index\x18\x03 \x01(\rH\x00R\x0eexecutionIndex\x88\x01\x01B\x12\n" +
+	"\x10_execution_index\"9\n" +
+	"\vStepSkipped\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x12\n" +
+	"\x04need\x18\x02 \x01(\tR\x04need\"f\n" +
+	"\rStepCancelled\x12'\n" +
+	"\x0fexecution_index\x18\x01 \x01(\rR\x0eexecutionIndex\x12,\n" +
 	"\x05usage\x18\x02 \x01(\v2\x16.forge.common.v1.UsageR\x05usageB\xb0\x01\n" +
 	"\x12com.forge.event.v1B\x0eRunEventsProtoP\x01Z0forge-contract-driver/gen/forge/event/v1;eventv1\xa2\x02\x03FEX\xaa\x02\x0eForge.Event.V1\xca\x02\x0eForge\\Event\\V1\xe2\x02\x1aForge\\Event\\V1\\GPBMetadata\xea\x02\x10Forge::Event::V1b\x06proto3"
 
@@ -795,51 +1425,69 @@ func file_forge_event_v1_run_events_proto_rawDescGZIP() []byte {
 	return file_forge_event_v1_run_events_proto_rawDescData
 }
 
-var file_forge_event_v1_run_events_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_forge_event_v1_run_events_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_forge_event_v1_run_events_proto_goTypes = []any{
 	(*RunCreated)(nil),            // 0: forge.event.v1.RunCreated
-	(*RunStarted)(nil),            // 1: forge.event.v1.RunStarted
-	(*RunCompleted)(nil),          // 2: forge.event.v1.RunCompleted
-	(*RunFailed)(nil),             // 3: forge.event.v1.RunFailed
-	(*RunCancelRequested)(nil),    // 4: forge.event.v1.RunCancelRequested
-	(*RunCancelled)(nil),          // 5: forge.event.v1.RunCancelled
-	(*StepStarted)(nil),           // 6: forge.event.v1.StepStarted
-	(*StepAttemptStarted)(nil),    // 7: forge.event.v1.StepAttemptStarted
-	(*StepAttemptFailed)(nil),     // 8: forge.event.v1.StepAttemptFailed
-	(*StepCompleted)(nil),         // 9: forge.event.v1.StepCompleted
-	(*StepFailed)(nil),            // 10: forge.event.v1.StepFailed
-	nil,                           // 11: forge.event.v1.RunCreated.LabelsEntry
-	nil,                           // 12: forge.event.v1.StepStarted.InputEntry
-	(*v1.WorkflowDefinition)(nil), // 13: forge.workflow.v1.WorkflowDefinition
-	(*v11.Value)(nil),             // 14: forge.common.v1.Value
-	(*v12.ToolPolicy)(nil),        // 15: forge.tool.v1.ToolPolicy
-	(*v11.ForgeError)(nil),        // 16: forge.common.v1.ForgeError
-	(v1.StepType)(0),              // 17: forge.workflow.v1.StepType
-	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
-	(*v11.Usage)(nil),             // 19: forge.common.v1.Usage
+	(*RunForked)(nil),             // 1: forge.event.v1.RunForked
+	(*InheritedStep)(nil),         // 2: forge.event.v1.InheritedStep
+	(*RunSignalled)(nil),          // 3: forge.event.v1.RunSignalled
+	(*RunPaused)(nil),             // 4: forge.event.v1.RunPaused
+	(*RunContinued)(nil),          // 5: forge.event.v1.RunContinued
+	(*RunResumed)(nil),            // 6: forge.event.v1.RunResumed
+	(*RunDeadlinePassed)(nil),     // 7: forge.event.v1.RunDeadlinePassed
+	(*RunStarted)(nil),            // 8: forge.event.v1.RunStarted
+	(*RunCompleted)(nil),          // 9: forge.event.v1.RunCompleted
+	(*RunFailed)(nil),             // 10: forge.event.v1.RunFailed
+	(*RunCancelRequested)(nil),    // 11: forge.event.v1.RunCancelRequested
+	(*RunCancelled)(nil),          // 12: forge.event.v1.RunCancelled
+	(*StepStarted)(nil),           // 13: forge.event.v1.StepStarted
+	(*StepAttemptStarted)(nil),    // 14: forge.event.v1.StepAttemptStarted
+	(*StepAttemptFailed)(nil),     // 15: forge.event.v1.StepAttemptFailed
+	(*StepCompleted)(nil),         // 16: forge.event.v1.StepCompleted
+	(*StepFailed)(nil),            // 17: forge.event.v1.StepFailed
+	(*StepSkipped)(nil),           // 18: forge.event.v1.StepSkipped
+	(*StepCancelled)(nil),         // 19: forge.event.v1.StepCancelled
+	nil,                           // 20: forge.event.v1.RunCreated.LabelsEntry
+	nil,                           // 21: forge.event.v1.StepStarted.InputEntry
+	(*v1.WorkflowDefinition)(nil), // 22: forge.workflow.v1.WorkflowDefinition
+	(*v11.Value)(nil),             // 23: forge.common.v1.Value
+	(*v12.ToolPolicy)(nil),        // 24: forge.tool.v1.ToolPolicy
+	(*v1.RunParent)(nil),          // 25: forge.workflow.v1.RunParent
+	(*v1.RunOrigin)(nil),          // 26: forge.workflow.v1.RunOrigin
+	(*v11.ForgeError)(nil),        // 27: forge.common.v1.ForgeError
+	(v1.StepType)(0),              // 28: forge.workflow.v1.StepType
+	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
+	(*v11.Usage)(nil),             // 30: forge.common.v1.Usage
 }
 var file_forge_event_v1_run_events_proto_depIdxs = []int32{
-	13, // 0: forge.event.v1.RunCreated.definition:type_name -> forge.workflow.v1.WorkflowDefinition
-	14, // 1: forge.event.v1.RunCreated.inputs:type_name -> forge.common.v1.Value
-	11, // 2: forge.event.v1.RunCreated.labels:type_name -> forge.event.v1.RunCreated.LabelsEntry
-	15, // 3: forge.event.v1.RunCreated.policy:type_name -> forge.tool.v1.ToolPolicy
-	14, // 4: forge.event.v1.RunCompleted.output:type_name -> forge.common.v1.Value
-	16, // 5: forge.event.v1.RunFailed.error:type_name -> forge.common.v1.ForgeError
-	17, // 6: forge.event.v1.StepStarted.step_type:type_name -> forge.workflow.v1.StepType
-	12, // 7: forge.event.v1.StepStarted.input:type_name -> forge.event.v1.StepStarted.InputEntry
-	16, // 8: forge.event.v1.StepAttemptFailed.error:type_name -> forge.common.v1.ForgeError
-	18, // 9: forge.event.v1.StepAttemptFailed.next_attempt_at:type_name -> google.protobuf.Timestamp
-	19, // 10: forge.event.v1.StepAttemptFailed.usage:type_name -> forge.common.v1.Usage
-	14, // 11: forge.event.v1.StepCompleted.output:type_name -> forge.common.v1.Value
-	19, // 12: forge.event.v1.StepCompleted.usage:type_name -> forge.common.v1.Usage
-	16, // 13: forge.event.v1.StepFailed.error:type_name -> forge.common.v1.ForgeError
-	19, // 14: forge.event.v1.StepFailed.usage:type_name -> forge.common.v1.Usage
-	14, // 15: forge.event.v1.StepStarted.InputEntry.value:type_name -> forge.common.v1.Value
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	22, // 0: forge.event.v1.RunCreated.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	23, // 1: forge.event.v1.RunCreated.inputs:type_name -> forge.common.v1.Value
+	20, // 2: forge.event.v1.RunCreated.labels:type_name -> forge.event.v1.RunCreated.LabelsEntry
+	24, // 3: forge.event.v1.RunCreated.policy:type_name -> forge.tool.v1.ToolPolicy
+	25, // 4: forge.event.v1.RunCreated.parent:type_name -> forge.workflow.v1.RunParent
+	26, // 5: forge.event.v1.RunForked.origin:type_name -> forge.workflow.v1.RunOrigin
+	2,  // 6: forge.event.v1.RunForked.steps:type_name -> forge.event.v1.InheritedStep
+	23, // 7: forge.event.v1.InheritedStep.output:type_name -> forge.common.v1.Value
+	23, // 8: forge.event.v1.RunSignalled.payload:type_name -> forge.common.v1.Value
+	23, // 9: forge.event.v1.RunCompleted.output:type_name -> forge.common.v1.Value
+	27, // 10: forge.event.v1.RunFailed.error:type_name -> forge.common.v1.ForgeError
+	28, // 11: forge.event.v1.StepStarted.step_type:type_name -> forge.workflow.v1.StepType
+	21, // 12: forge.event.v1.StepStarted.input:type_name -> forge.event.v1.StepStarted.InputEntry
+	29, // 13: forge.event.v1.StepStarted.waits_until:type_name -> google.protobuf.Timestamp
+	27, // 14: forge.event.v1.StepAttemptFailed.error:type_name -> forge.common.v1.ForgeError
+	29, // 15: forge.event.v1.StepAttemptFailed.next_attempt_at:type_name -> google.protobuf.Timestamp
+	30, // 16: forge.event.v1.StepAttemptFailed.usage:type_name -> forge.common.v1.Usage
+	23, // 17: forge.event.v1.StepCompleted.output:type_name -> forge.common.v1.Value
+	30, // 18: forge.event.v1.StepCompleted.usage:type_name -> forge.common.v1.Usage
+	27, // 19: forge.event.v1.StepFailed.error:type_name -> forge.common.v1.ForgeError
+	30, // 20: forge.event.v1.StepFailed.usage:type_name -> forge.common.v1.Usage
+	30, // 21: forge.event.v1.StepCancelled.usage:type_name -> forge.common.v1.Usage
+	23, // 22: forge.event.v1.StepStarted.InputEntry.value:type_name -> forge.common.v1.Value
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_forge_event_v1_run_events_proto_init() }
@@ -847,13 +1495,18 @@ func file_forge_event_v1_run_events_proto_init() {
 	if File_forge_event_v1_run_events_proto != nil {
 		return
 	}
+	file_forge_event_v1_run_events_proto_msgTypes[13].OneofWrappers = []any{}
+	file_forge_event_v1_run_events_proto_msgTypes[14].OneofWrappers = []any{}
+	file_forge_event_v1_run_events_proto_msgTypes[15].OneofWrappers = []any{}
+	file_forge_event_v1_run_events_proto_msgTypes[16].OneofWrappers = []any{}
+	file_forge_event_v1_run_events_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forge_event_v1_run_events_proto_rawDesc), len(file_forge_event_v1_run_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

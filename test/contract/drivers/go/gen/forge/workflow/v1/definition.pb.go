@@ -32,6 +32,10 @@ const (
 	StepType_STEP_TYPE_AGENT       StepType = 1
 	StepType_STEP_TYPE_FUNCTION    StepType = 2
 	StepType_STEP_TYPE_TOOL        StepType = 3
+	// Waits for a time, a signal or a person.
+	StepType_STEP_TYPE_WAIT StepType = 4
+	// Another workflow, as a run of its own.
+	StepType_STEP_TYPE_WORKFLOW StepType = 5
 )
 
 // Enum value maps for StepType.
@@ -41,12 +45,16 @@ var (
 		1: "STEP_TYPE_AGENT",
 		2: "STEP_TYPE_FUNCTION",
 		3: "STEP_TYPE_TOOL",
+		4: "STEP_TYPE_WAIT",
+		5: "STEP_TYPE_WORKFLOW",
 	}
 	StepType_value = map[string]int32{
 		"STEP_TYPE_UNSPECIFIED": 0,
 		"STEP_TYPE_AGENT":       1,
 		"STEP_TYPE_FUNCTION":    2,
 		"STEP_TYPE_TOOL":        3,
+		"STEP_TYPE_WAIT":        4,
+		"STEP_TYPE_WORKFLOW":    5,
 	}
 )
 
@@ -141,7 +149,11 @@ type WorkflowDefinition struct {
 	// At least one, at most 10,000; ids are unique.
 	Steps []*StepDefinition `protobuf:"bytes,5,rep,name=steps,proto3" json:"steps,omitempty"`
 	// The text that it was read from; not part of the hash.
-	WorkflowYaml  string `protobuf:"bytes,6,opt,name=workflow_yaml,json=workflowYaml,proto3" json:"workflow_yaml,omitempty"`
+	WorkflowYaml string `protobuf:"bytes,6,opt,name=workflow_yaml,json=workflowYaml,proto3" json:"workflow_yaml,omitempty"`
+	// Steps, and items of for_each, that may be under way at once; 0: 16, at most 1,000.
+	ParallelMax uint32 `protobuf:"varint,7,opt,name=parallel_max,json=parallelMax,proto3" json:"parallel_max,omitempty"`
+	// Of the whole run, counted from its start, waits and pauses included: then what is under way is cancelled, and the run fails with DEADLINE_EXCEEDED; absent: none. At most 366 days.
+	Deadline      *durationpb.Duration `protobuf:"bytes,8,opt,name=deadline,proto3" json:"deadline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -216,6 +228,20 @@ func (x *WorkflowDefinition) GetWorkflowYaml() string {
 		return x.WorkflowYaml
 	}
 	return ""
+}
+
+func (x *WorkflowDefinition) GetParallelMax() uint32 {
+	if x != nil {
+		return x.ParallelMax
+	}
+	return 0
+}
+
+func (x *WorkflowDefinition) GetDeadline() *durationpb.Duration {
+	if x != nil {
+		return x.Deadline
+	}
+	return nil
 }
 
 // An input that the caller gives.
@@ -298,8 +324,10 @@ type StepDefinition struct {
 	//	*StepDefinition_Agent
 	//	*StepDefinition_Function
 	//	*StepDefinition_Tool
+	//	*StepDefinition_Wait
+	//	*StepDefinition_Workflow
 	Kind isStepDefinition_Kind `protobuf_oneof:"kind"`
-	// By input name; empty: the step gets the whole state.
+	// By input name; empty: the step gets the whole state. Of a workflow step: the other run's inputs; empty: none.
 	Inputs map[string]*InputSource `protobuf:"bytes,5,rep,name=inputs,proto3" json:"inputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// When not empty, the output must have exactly these keys.
 	Outputs []string        `protobuf:"bytes,6,rep,name=outputs,proto3" json:"outputs,omitempty"`
@@ -309,9 +337,20 @@ type StepDefinition struct {
 	// Where no rule matches; absent: an error when there are rules.
 	NextDefault *string `protobuf:"bytes,9,opt,name=next_default,json=nextDefault,proto3,oneof" json:"next_default,omitempty"`
 	// Of one attempt; absent: 60 s for functions and tools, 1 h for agents.
-	Timeout       *durationpb.Duration `protobuf:"bytes,10,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Timeout *durationpb.Duration `protobuf:"bytes,10,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// Ids of steps that must have ended well before this one begins. Where any step of a workflow has `needs`, the workflow is a graph: every step begins as soon as its needs
+	// are met, no step has `next`, and a step one of whose needs failed or was skipped is skipped.
+	Needs []string `protobuf:"bytes,13,rep,name=needs,proto3" json:"needs,omitempty"`
+	// Of a graph's step: an expression over `state`; where it is false when its needs are met, the step is skipped. Empty: always.
+	When string `protobuf:"bytes,14,opt,name=when,proto3" json:"when,omitempty"`
+	// Executes the step once for each item of a list; its output is the list of their outputs, in the list's order, null for an item that failed.
+	ForEach *ForEach `protobuf:"bytes,15,opt,name=for_each,json=forEach,proto3" json:"for_each,omitempty"`
+	// JSON Schema (2020-12) that the output must satisfy, as JSON text, at most 64 KiB; empty: none.
+	OutputSchemaJson string `protobuf:"bytes,16,opt,name=output_schema_json,json=outputSchemaJson,proto3" json:"output_schema_json,omitempty"`
+	// Of one attempt of a function or tool step: the longest that its worker may be silent about it; absent: its lease alone counts.
+	HeartbeatTimeout *durationpb.Duration `protobuf:"bytes,17,opt,name=heartbeat_timeout,json=heartbeatTimeout,proto3" json:"heartbeat_timeout,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *StepDefinition) Reset() {
@@ -385,6 +424,24 @@ func (x *StepDefinition) GetTool() *ToolStep {
 	return nil
 }
 
+func (x *StepDefinition) GetWait() *WaitStep {
+	if x != nil {
+		if x, ok := x.Kind.(*StepDefinition_Wait); ok {
+			return x.Wait
+		}
+	}
+	return nil
+}
+
+func (x *StepDefinition) GetWorkflow() *WorkflowStep {
+	if x != nil {
+		if x, ok := x.Kind.(*StepDefinition_Workflow); ok {
+			return x.Workflow
+		}
+	}
+	return nil
+}
+
 func (x *StepDefinition) GetInputs() map[string]*InputSource {
 	if x != nil {
 		return x.Inputs
@@ -427,6 +484,41 @@ func (x *StepDefinition) GetTimeout() *durationpb.Duration {
 	return nil
 }
 
+func (x *StepDefinition) GetNeeds() []string {
+	if x != nil {
+		return x.Needs
+	}
+	return nil
+}
+
+func (x *StepDefinition) GetWhen() string {
+	if x != nil {
+		return x.When
+	}
+	return ""
+}
+
+func (x *StepDefinition) GetForEach() *ForEach {
+	if x != nil {
+		return x.ForEach
+	}
+	return nil
+}
+
+func (x *StepDefinition) GetOutputSchemaJson() string {
+	if x != nil {
+		return x.OutputSchemaJson
+	}
+	return ""
+}
+
+func (x *StepDefinition) GetHeartbeatTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.HeartbeatTimeout
+	}
+	return nil
+}
+
 type isStepDefinition_Kind interface {
 	isStepDefinition_Kind()
 }
@@ -443,11 +535,308 @@ type StepDefinition_Tool struct {
 	Tool *ToolStep `protobuf:"bytes,4,opt,name=tool,proto3,oneof"`
 }
 
+type StepDefinition_Wait struct {
+	Wait *WaitStep `protobuf:"bytes,11,opt,name=wait,proto3,oneof"`
+}
+
+type StepDefinition_Workflow struct {
+	Workflow *WorkflowStep `protobuf:"bytes,12,opt,name=workflow,proto3,oneof"`
+}
+
 func (*StepDefinition_Agent) isStepDefinition_Kind() {}
 
 func (*StepDefinition_Function) isStepDefinition_Kind() {}
 
 func (*StepDefinition_Tool) isStepDefinition_Kind() {}
+
+func (*StepDefinition_Wait) isStepDefinition_Kind() {}
+
+func (*StepDefinition_Workflow) isStepDefinition_Kind() {}
+
+// Executes a step once for each item of a list.
+type ForEach struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A list, at most 10,000 items: a path into the state, JSON text, or a template.
+	Items *InputSource `protobuf:"bytes,1,opt,name=items,proto3" json:"items,omitempty"`
+	// The name under which mappings, prompts and nested templates see the item, beside `inputs`, `steps` and `runtime`; empty: item. Its index is under `<name>_index`.
+	As string `protobuf:"bytes,2,opt,name=as,proto3" json:"as,omitempty"`
+	// Items at once; 0: as many as the run allows.
+	Concurrency uint32 `protobuf:"varint,3,opt,name=concurrency,proto3" json:"concurrency,omitempty"`
+	// FAIL_FAST: the first item that fails for good fails the step, and what else is under way of it is cancelled. CONTINUE: the others go on, and the step completes with null
+	// in the places of those that failed, as long as one succeeded. Unset: FAIL_FAST.
+	OnError       OnError `protobuf:"varint,4,opt,name=on_error,json=onError,proto3,enum=forge.workflow.v1.OnError" json:"on_error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForEach) Reset() {
+	*x = ForEach{}
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForEach) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForEach) ProtoMessage() {}
+
+func (x *ForEach) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForEach.ProtoReflect.Descriptor instead.
+func (*ForEach) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ForEach) GetItems() *InputSource {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+func (x *ForEach) GetAs() string {
+	if x != nil {
+		return x.As
+	}
+	return ""
+}
+
+func (x *ForEach) GetConcurrency() uint32 {
+	if x != nil {
+		return x.Concurrency
+	}
+	return 0
+}
+
+func (x *ForEach) GetOnError() OnError {
+	if x != nil {
+		return x.OnError
+	}
+	return OnError_ON_ERROR_UNSPECIFIED
+}
+
+// Waits. Exactly one of the kinds.
+type WaitStep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*WaitStep_Duration
+	//	*WaitStep_Until
+	//	*WaitStep_Signal
+	//	*WaitStep_Approval
+	Kind          isWaitStep_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WaitStep) Reset() {
+	*x = WaitStep{}
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WaitStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WaitStep) ProtoMessage() {}
+
+func (x *WaitStep) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WaitStep.ProtoReflect.Descriptor instead.
+func (*WaitStep) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *WaitStep) GetKind() isWaitStep_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *WaitStep) GetDuration() *durationpb.Duration {
+	if x != nil {
+		if x, ok := x.Kind.(*WaitStep_Duration); ok {
+			return x.Duration
+		}
+	}
+	return nil
+}
+
+func (x *WaitStep) GetUntil() *InputSource {
+	if x != nil {
+		if x, ok := x.Kind.(*WaitStep_Until); ok {
+			return x.Until
+		}
+	}
+	return nil
+}
+
+func (x *WaitStep) GetSignal() string {
+	if x != nil {
+		if x, ok := x.Kind.(*WaitStep_Signal); ok {
+			return x.Signal
+		}
+	}
+	return ""
+}
+
+func (x *WaitStep) GetApproval() *WaitApproval {
+	if x != nil {
+		if x, ok := x.Kind.(*WaitStep_Approval); ok {
+			return x.Approval
+		}
+	}
+	return nil
+}
+
+type isWaitStep_Kind interface {
+	isWaitStep_Kind()
+}
+
+type WaitStep_Duration struct {
+	// At most 366 days.
+	Duration *durationpb.Duration `protobuf:"bytes,1,opt,name=duration,proto3,oneof"`
+}
+
+type WaitStep_Until struct {
+	// An RFC 3339 time with its zone, by path, JSON text or template; one that has passed does not wait.
+	Until *InputSource `protobuf:"bytes,2,opt,name=until,proto3,oneof"`
+}
+
+type WaitStep_Signal struct {
+	// The name of a signal: at most 128 characters. One that came before is taken at once, oldest first. The signal's payload is the step's output.
+	Signal string `protobuf:"bytes,3,opt,name=signal,proto3,oneof"`
+}
+
+type WaitStep_Approval struct {
+	// A person's decision; the step's output is {"decision": "allow", "comment", "decided_by"}, and a denial fails the step with APPROVAL_DENIED.
+	Approval *WaitApproval `protobuf:"bytes,4,opt,name=approval,proto3,oneof"`
+}
+
+func (*WaitStep_Duration) isWaitStep_Kind() {}
+
+func (*WaitStep_Until) isWaitStep_Kind() {}
+
+func (*WaitStep_Signal) isWaitStep_Kind() {}
+
+func (*WaitStep_Approval) isWaitStep_Kind() {}
+
+// A question to a person, asked by a workflow.
+type WaitApproval struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is asked: text with {{ expression }}. At most 4,096 characters once rendered.
+	Question      string `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WaitApproval) Reset() {
+	*x = WaitApproval{}
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WaitApproval) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WaitApproval) ProtoMessage() {}
+
+func (x *WaitApproval) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WaitApproval.ProtoReflect.Descriptor instead.
+func (*WaitApproval) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *WaitApproval) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+// Another workflow, as a run of its own.
+type WorkflowStep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whole, so that files may change later; nested at most 8 deep.
+	Definition    *WorkflowDefinition `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkflowStep) Reset() {
+	*x = WorkflowStep{}
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkflowStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkflowStep) ProtoMessage() {}
+
+func (x *WorkflowStep) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkflowStep.ProtoReflect.Descriptor instead.
+func (*WorkflowStep) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *WorkflowStep) GetDefinition() *WorkflowDefinition {
+	if x != nil {
+		return x.Definition
+	}
+	return nil
+}
 
 // An agent's turn.
 type AgentStep struct {
@@ -463,7 +852,7 @@ type AgentStep struct {
 
 func (x *AgentStep) Reset() {
 	*x = AgentStep{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[3]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -475,7 +864,7 @@ func (x *AgentStep) String() string {
 func (*AgentStep) ProtoMessage() {}
 
 func (x *AgentStep) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[3]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -488,7 +877,7 @@ func (x *AgentStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentStep.ProtoReflect.Descriptor instead.
 func (*AgentStep) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{3}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *AgentStep) GetAgent() *v11.AgentSpec {
@@ -532,7 +921,7 @@ type FunctionStep struct {
 
 func (x *FunctionStep) Reset() {
 	*x = FunctionStep{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[4]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -544,7 +933,7 @@ func (x *FunctionStep) String() string {
 func (*FunctionStep) ProtoMessage() {}
 
 func (x *FunctionStep) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[4]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -557,7 +946,7 @@ func (x *FunctionStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionStep.ProtoReflect.Descriptor instead.
 func (*FunctionStep) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{4}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FunctionStep) GetName() string {
@@ -584,7 +973,7 @@ type ToolStep struct {
 
 func (x *ToolStep) Reset() {
 	*x = ToolStep{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[5]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -596,7 +985,7 @@ func (x *ToolStep) String() string {
 func (*ToolStep) ProtoMessage() {}
 
 func (x *ToolStep) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[5]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -609,7 +998,7 @@ func (x *ToolStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolStep.ProtoReflect.Descriptor instead.
 func (*ToolStep) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{5}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ToolStep) GetTool() string {
@@ -634,7 +1023,7 @@ type InputSource struct {
 
 func (x *InputSource) Reset() {
 	*x = InputSource{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[6]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +1035,7 @@ func (x *InputSource) String() string {
 func (*InputSource) ProtoMessage() {}
 
 func (x *InputSource) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[6]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +1048,7 @@ func (x *InputSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputSource.ProtoReflect.Descriptor instead.
 func (*InputSource) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{6}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *InputSource) GetKind() isInputSource_Kind {
@@ -734,7 +1123,7 @@ type NextRule struct {
 
 func (x *NextRule) Reset() {
 	*x = NextRule{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[7]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -746,7 +1135,7 @@ func (x *NextRule) String() string {
 func (*NextRule) ProtoMessage() {}
 
 func (x *NextRule) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[7]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -759,7 +1148,7 @@ func (x *NextRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NextRule.ProtoReflect.Descriptor instead.
 func (*NextRule) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{7}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *NextRule) GetWhen() string {
@@ -780,37 +1169,63 @@ var File_forge_workflow_v1_definition_proto protoreflect.FileDescriptor
 
 const file_forge_workflow_v1_definition_proto_rawDesc = "" +
 	"\n" +
-	"\"forge/workflow/v1/definition.proto\x12\x11forge.workflow.v1\x1a\x1cforge/common/v1/common.proto\x1a\x1eforge/session/v1/session.proto\x1a\x1egoogle/protobuf/duration.proto\"\x90\x02\n" +
+	"\"forge/workflow/v1/definition.proto\x12\x11forge.workflow.v1\x1a\x1cforge/common/v1/common.proto\x1a\x1eforge/session/v1/session.proto\x1a\x1egoogle/protobuf/duration.proto\"\xea\x02\n" +
 	"\x12WorkflowDefinition\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x125\n" +
 	"\bon_error\x18\x03 \x01(\x0e2\x1a.forge.workflow.v1.OnErrorR\aonError\x12;\n" +
 	"\x06inputs\x18\x04 \x03(\v2#.forge.workflow.v1.InputDeclarationR\x06inputs\x127\n" +
 	"\x05steps\x18\x05 \x03(\v2!.forge.workflow.v1.StepDefinitionR\x05steps\x12#\n" +
-	"\rworkflow_yaml\x18\x06 \x01(\tR\fworkflowYaml\"\x9d\x01\n" +
+	"\rworkflow_yaml\x18\x06 \x01(\tR\fworkflowYaml\x12!\n" +
+	"\fparallel_max\x18\a \x01(\rR\vparallelMax\x125\n" +
+	"\bdeadline\x18\b \x01(\v2\x19.google.protobuf.DurationR\bdeadline\"\x9d\x01\n" +
 	"\x10InputDeclaration\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1a\n" +
 	"\brequired\x18\x03 \x01(\bR\brequired\x12&\n" +
 	"\fdefault_json\x18\x04 \x01(\tH\x00R\vdefaultJson\x88\x01\x01B\x0f\n" +
-	"\r_default_json\"\xdf\x04\n" +
+	"\r_default_json\"\xa8\a\n" +
 	"\x0eStepDefinition\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x124\n" +
 	"\x05agent\x18\x02 \x01(\v2\x1c.forge.workflow.v1.AgentStepH\x00R\x05agent\x12=\n" +
 	"\bfunction\x18\x03 \x01(\v2\x1f.forge.workflow.v1.FunctionStepH\x00R\bfunction\x121\n" +
-	"\x04tool\x18\x04 \x01(\v2\x1b.forge.workflow.v1.ToolStepH\x00R\x04tool\x12E\n" +
+	"\x04tool\x18\x04 \x01(\v2\x1b.forge.workflow.v1.ToolStepH\x00R\x04tool\x121\n" +
+	"\x04wait\x18\v \x01(\v2\x1b.forge.workflow.v1.WaitStepH\x00R\x04wait\x12=\n" +
+	"\bworkflow\x18\f \x01(\v2\x1f.forge.workflow.v1.WorkflowStepH\x00R\bworkflow\x12E\n" +
 	"\x06inputs\x18\x05 \x03(\v2-.forge.workflow.v1.StepDefinition.InputsEntryR\x06inputs\x12\x18\n" +
 	"\aoutputs\x18\x06 \x03(\tR\aoutputs\x122\n" +
 	"\x05retry\x18\a \x01(\v2\x1c.forge.common.v1.RetryPolicyR\x05retry\x12/\n" +
 	"\x04next\x18\b \x03(\v2\x1b.forge.workflow.v1.NextRuleR\x04next\x12&\n" +
 	"\fnext_default\x18\t \x01(\tH\x01R\vnextDefault\x88\x01\x01\x123\n" +
 	"\atimeout\x18\n" +
-	" \x01(\v2\x19.google.protobuf.DurationR\atimeout\x1aY\n" +
+	" \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x14\n" +
+	"\x05needs\x18\r \x03(\tR\x05needs\x12\x12\n" +
+	"\x04when\x18\x0e \x01(\tR\x04when\x125\n" +
+	"\bfor_each\x18\x0f \x01(\v2\x1a.forge.workflow.v1.ForEachR\aforEach\x12,\n" +
+	"\x12output_schema_json\x18\x10 \x01(\tR\x10outputSchemaJson\x12F\n" +
+	"\x11heartbeat_timeout\x18\x11 \x01(\v2\x19.google.protobuf.DurationR\x10heartbeatTimeout\x1aY\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x124\n" +
 	"\x05value\x18\x02 \x01(\v2\x1e.forge.workflow.v1.InputSourceR\x05value:\x028\x01B\x06\n" +
 	"\x04kindB\x0f\n" +
-	"\r_next_default\"\x96\x01\n" +
+	"\r_next_default\"\xa8\x01\n" +
+	"\aForEach\x124\n" +
+	"\x05items\x18\x01 \x01(\v2\x1e.forge.workflow.v1.InputSourceR\x05items\x12\x0e\n" +
+	"\x02as\x18\x02 \x01(\tR\x02as\x12 \n" +
+	"\vconcurrency\x18\x03 \x01(\rR\vconcurrency\x125\n" +
+	"\bon_error\x18\x04 \x01(\x0e2\x1a.forge.workflow.v1.OnErrorR\aonError\"\xdc\x01\n" +
+	"\bWaitStep\x127\n" +
+	"\bduration\x18\x01 \x01(\v2\x19.google.protobuf.DurationH\x00R\bduration\x126\n" +
+	"\x05until\x18\x02 \x01(\v2\x1e.forge.workflow.v1.InputSourceH\x00R\x05until\x12\x18\n" +
+	"\x06signal\x18\x03 \x01(\tH\x00R\x06signal\x12=\n" +
+	"\bapproval\x18\x04 \x01(\v2\x1f.forge.workflow.v1.WaitApprovalH\x00R\bapprovalB\x06\n" +
+	"\x04kind\"*\n" +
+	"\fWaitApproval\x12\x1a\n" +
+	"\bquestion\x18\x01 \x01(\tR\bquestion\"U\n" +
+	"\fWorkflowStep\x12E\n" +
+	"\n" +
+	"definition\x18\x01 \x01(\v2%.forge.workflow.v1.WorkflowDefinitionR\n" +
+	"definition\"\x96\x01\n" +
 	"\tAgentStep\x121\n" +
 	"\x05agent\x18\x01 \x01(\v2\x1b.forge.session.v1.AgentSpecR\x05agent\x12\x16\n" +
 	"\x06prompt\x18\x02 \x01(\tR\x06prompt\x12\x19\n" +
@@ -828,12 +1243,14 @@ const file_forge_workflow_v1_definition_proto_rawDesc = "" +
 	"\x04kind\"2\n" +
 	"\bNextRule\x12\x12\n" +
 	"\x04when\x18\x01 \x01(\tR\x04when\x12\x12\n" +
-	"\x04goto\x18\x02 \x01(\tR\x04goto*f\n" +
+	"\x04goto\x18\x02 \x01(\tR\x04goto*\x92\x01\n" +
 	"\bStepType\x12\x19\n" +
 	"\x15STEP_TYPE_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fSTEP_TYPE_AGENT\x10\x01\x12\x16\n" +
 	"\x12STEP_TYPE_FUNCTION\x10\x02\x12\x12\n" +
-	"\x0eSTEP_TYPE_TOOL\x10\x03*R\n" +
+	"\x0eSTEP_TYPE_TOOL\x10\x03\x12\x12\n" +
+	"\x0eSTEP_TYPE_WAIT\x10\x04\x12\x16\n" +
+	"\x12STEP_TYPE_WORKFLOW\x10\x05*R\n" +
 	"\aOnError\x12\x18\n" +
 	"\x14ON_ERROR_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12ON_ERROR_FAIL_FAST\x10\x01\x12\x15\n" +
@@ -853,41 +1270,56 @@ func file_forge_workflow_v1_definition_proto_rawDescGZIP() []byte {
 }
 
 var file_forge_workflow_v1_definition_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_forge_workflow_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_forge_workflow_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_forge_workflow_v1_definition_proto_goTypes = []any{
 	(StepType)(0),               // 0: forge.workflow.v1.StepType
 	(OnError)(0),                // 1: forge.workflow.v1.OnError
 	(*WorkflowDefinition)(nil),  // 2: forge.workflow.v1.WorkflowDefinition
 	(*InputDeclaration)(nil),    // 3: forge.workflow.v1.InputDeclaration
 	(*StepDefinition)(nil),      // 4: forge.workflow.v1.StepDefinition
-	(*AgentStep)(nil),           // 5: forge.workflow.v1.AgentStep
-	(*FunctionStep)(nil),        // 6: forge.workflow.v1.FunctionStep
-	(*ToolStep)(nil),            // 7: forge.workflow.v1.ToolStep
-	(*InputSource)(nil),         // 8: forge.workflow.v1.InputSource
-	(*NextRule)(nil),            // 9: forge.workflow.v1.NextRule
-	nil,                         // 10: forge.workflow.v1.StepDefinition.InputsEntry
-	(*v1.RetryPolicy)(nil),      // 11: forge.common.v1.RetryPolicy
-	(*durationpb.Duration)(nil), // 12: google.protobuf.Duration
-	(*v11.AgentSpec)(nil),       // 13: forge.session.v1.AgentSpec
+	(*ForEach)(nil),             // 5: forge.workflow.v1.ForEach
+	(*WaitStep)(nil),            // 6: forge.workflow.v1.WaitStep
+	(*WaitApproval)(nil),        // 7: forge.workflow.v1.WaitApproval
+	(*WorkflowStep)(nil),        // 8: forge.workflow.v1.WorkflowStep
+	(*AgentStep)(nil),           // 9: forge.workflow.v1.AgentStep
+	(*FunctionStep)(nil),        // 10: forge.workflow.v1.FunctionStep
+	(*ToolStep)(nil),            // 11: forge.workflow.v1.ToolStep
+	(*InputSource)(nil),         // 12: forge.workflow.v1.InputSource
+	(*NextRule)(nil),            // 13: forge.workflow.v1.NextRule
+	nil,                         // 14: forge.workflow.v1.StepDefinition.InputsEntry
+	(*durationpb.Duration)(nil), // 15: google.protobuf.Duration
+	(*v1.RetryPolicy)(nil),      // 16: forge.common.v1.RetryPolicy
+	(*v11.AgentSpec)(nil),       // 17: forge.session.v1.AgentSpec
 }
 var file_forge_workflow_v1_definition_proto_depIdxs = []int32{
 	1,  // 0: forge.workflow.v1.WorkflowDefinition.on_error:type_name -> forge.workflow.v1.OnError
 	3,  // 1: forge.workflow.v1.WorkflowDefinition.inputs:type_name -> forge.workflow.v1.InputDeclaration
 	4,  // 2: forge.workflow.v1.WorkflowDefinition.steps:type_name -> forge.workflow.v1.StepDefinition
-	5,  // 3: forge.workflow.v1.StepDefinition.agent:type_name -> forge.workflow.v1.AgentStep
-	6,  // 4: forge.workflow.v1.StepDefinition.function:type_name -> forge.workflow.v1.FunctionStep
-	7,  // 5: forge.workflow.v1.StepDefinition.tool:type_name -> forge.workflow.v1.ToolStep
-	10, // 6: forge.workflow.v1.StepDefinition.inputs:type_name -> forge.workflow.v1.StepDefinition.InputsEntry
-	11, // 7: forge.workflow.v1.StepDefinition.retry:type_name -> forge.common.v1.RetryPolicy
-	9,  // 8: forge.workflow.v1.StepDefinition.next:type_name -> forge.workflow.v1.NextRule
-	12, // 9: forge.workflow.v1.StepDefinition.timeout:type_name -> google.protobuf.Duration
-	13, // 10: forge.workflow.v1.AgentStep.agent:type_name -> forge.session.v1.AgentSpec
-	8,  // 11: forge.workflow.v1.StepDefinition.InputsEntry.value:type_name -> forge.workflow.v1.InputSource
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	15, // 3: forge.workflow.v1.WorkflowDefinition.deadline:type_name -> google.protobuf.Duration
+	9,  // 4: forge.workflow.v1.StepDefinition.agent:type_name -> forge.workflow.v1.AgentStep
+	10, // 5: forge.workflow.v1.StepDefinition.function:type_name -> forge.workflow.v1.FunctionStep
+	11, // 6: forge.workflow.v1.StepDefinition.tool:type_name -> forge.workflow.v1.ToolStep
+	6,  // 7: forge.workflow.v1.StepDefinition.wait:type_name -> forge.workflow.v1.WaitStep
+	8,  // 8: forge.workflow.v1.StepDefinition.workflow:type_name -> forge.workflow.v1.WorkflowStep
+	14, // 9: forge.workflow.v1.StepDefinition.inputs:type_name -> forge.workflow.v1.StepDefinition.InputsEntry
+	16, // 10: forge.workflow.v1.StepDefinition.retry:type_name -> forge.common.v1.RetryPolicy
+	13, // 11: forge.workflow.v1.StepDefinition.next:type_name -> forge.workflow.v1.NextRule
+	15, // 12: forge.workflow.v1.StepDefinition.timeout:type_name -> google.protobuf.Duration
+	5,  // 13: forge.workflow.v1.StepDefinition.for_each:type_name -> forge.workflow.v1.ForEach
+	15, // 14: forge.workflow.v1.StepDefinition.heartbeat_timeout:type_name -> google.protobuf.Duration
+	12, // 15: forge.workflow.v1.ForEach.items:type_name -> forge.workflow.v1.InputSource
+	1,  // 16: forge.workflow.v1.ForEach.on_error:type_name -> forge.workflow.v1.OnError
+	15, // 17: forge.workflow.v1.WaitStep.duration:type_name -> google.protobuf.Duration
+	12, // 18: forge.workflow.v1.WaitStep.until:type_name -> forge.workflow.v1.InputSource
+	7,  // 19: forge.workflow.v1.WaitStep.approval:type_name -> forge.workflow.v1.WaitApproval
+	2,  // 20: forge.workflow.v1.WorkflowStep.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	17, // 21: forge.workflow.v1.AgentStep.agent:type_name -> forge.session.v1.AgentSpec
+	12, // 22: forge.workflow.v1.StepDefinition.InputsEntry.value:type_name -> forge.workflow.v1.InputSource
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_forge_workflow_v1_definition_proto_init() }
@@ -900,8 +1332,16 @@ func file_forge_workflow_v1_definition_proto_init() {
 		(*StepDefinition_Agent)(nil),
 		(*StepDefinition_Function)(nil),
 		(*StepDefinition_Tool)(nil),
+		(*StepDefinition_Wait)(nil),
+		(*StepDefinition_Workflow)(nil),
 	}
-	file_forge_workflow_v1_definition_proto_msgTypes[6].OneofWrappers = []any{
+	file_forge_workflow_v1_definition_proto_msgTypes[4].OneofWrappers = []any{
+		(*WaitStep_Duration)(nil),
+		(*WaitStep_Until)(nil),
+		(*WaitStep_Signal)(nil),
+		(*WaitStep_Approval)(nil),
+	}
+	file_forge_workflow_v1_definition_proto_msgTypes[10].OneofWrappers = []any{
 		(*InputSource_Path)(nil),
 		(*InputSource_LiteralJson)(nil),
 		(*InputSource_Template)(nil),
@@ -912,7 +1352,7 @@ func file_forge_workflow_v1_definition_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forge_workflow_v1_definition_proto_rawDesc), len(file_forge_workflow_v1_definition_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   9,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

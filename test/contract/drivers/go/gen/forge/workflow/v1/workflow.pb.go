@@ -37,6 +37,10 @@ const (
 	RunStatus_RUN_STATUS_COMPLETED_WITH_ERRORS RunStatus = 4
 	RunStatus_RUN_STATUS_FAILED                RunStatus = 5
 	RunStatus_RUN_STATUS_CANCELLED             RunStatus = 6
+	// By hand: no step begins.
+	RunStatus_RUN_STATUS_PAUSED RunStatus = 7
+	// Nothing is under way but waits.
+	RunStatus_RUN_STATUS_WAITING RunStatus = 8
 )
 
 // Enum value maps for RunStatus.
@@ -49,6 +53,8 @@ var (
 		4: "RUN_STATUS_COMPLETED_WITH_ERRORS",
 		5: "RUN_STATUS_FAILED",
 		6: "RUN_STATUS_CANCELLED",
+		7: "RUN_STATUS_PAUSED",
+		8: "RUN_STATUS_WAITING",
 	}
 	RunStatus_value = map[string]int32{
 		"RUN_STATUS_UNSPECIFIED":           0,
@@ -58,6 +64,8 @@ var (
 		"RUN_STATUS_COMPLETED_WITH_ERRORS": 4,
 		"RUN_STATUS_FAILED":                5,
 		"RUN_STATUS_CANCELLED":             6,
+		"RUN_STATUS_PAUSED":                7,
+		"RUN_STATUS_WAITING":               8,
 	}
 )
 
@@ -99,6 +107,10 @@ const (
 	StepStatus_STEP_STATUS_COMPLETED StepStatus = 3
 	StepStatus_STEP_STATUS_FAILED    StepStatus = 4
 	StepStatus_STEP_STATUS_CANCELLED StepStatus = 5
+	// Its `when` was false, or one of its needs failed or was skipped.
+	StepStatus_STEP_STATUS_SKIPPED StepStatus = 6
+	// For a time, a signal, or a person.
+	StepStatus_STEP_STATUS_WAITING StepStatus = 7
 )
 
 // Enum value maps for StepStatus.
@@ -110,6 +122,8 @@ var (
 		3: "STEP_STATUS_COMPLETED",
 		4: "STEP_STATUS_FAILED",
 		5: "STEP_STATUS_CANCELLED",
+		6: "STEP_STATUS_SKIPPED",
+		7: "STEP_STATUS_WAITING",
 	}
 	StepStatus_value = map[string]int32{
 		"STEP_STATUS_UNSPECIFIED": 0,
@@ -118,6 +132,8 @@ var (
 		"STEP_STATUS_COMPLETED":   3,
 		"STEP_STATUS_FAILED":      4,
 		"STEP_STATUS_CANCELLED":   5,
+		"STEP_STATUS_SKIPPED":     6,
+		"STEP_STATUS_WAITING":     7,
 	}
 )
 
@@ -406,6 +422,885 @@ func (x *CancelRunResponse) GetSeq() uint64 {
 	return 0
 }
 
+// Hands a signal to a run.
+type SignalRunRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Header *v1.CommandHeader      `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	RunId  string                 `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// At most 128 characters.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Absent: null.
+	Payload       *v1.Value `protobuf:"bytes,4,opt,name=payload,proto3" json:"payload,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignalRunRequest) Reset() {
+	*x = SignalRunRequest{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignalRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignalRunRequest) ProtoMessage() {}
+
+func (x *SignalRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignalRunRequest.ProtoReflect.Descriptor instead.
+func (*SignalRunRequest) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *SignalRunRequest) GetHeader() *v1.CommandHeader {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *SignalRunRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *SignalRunRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SignalRunRequest) GetPayload() *v1.Value {
+	if x != nil {
+		return x.Payload
+	}
+	return nil
+}
+
+// The signal is durable.
+type SignalRunResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SignalRunResponse) Reset() {
+	*x = SignalRunResponse{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SignalRunResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SignalRunResponse) ProtoMessage() {}
+
+func (x *SignalRunResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SignalRunResponse.ProtoReflect.Descriptor instead.
+func (*SignalRunResponse) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SignalRunResponse) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+// Asks for no further step to begin.
+type PauseRunRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Header        *v1.CommandHeader      `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	RunId         string                 `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseRunRequest) Reset() {
+	*x = PauseRunRequest{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseRunRequest) ProtoMessage() {}
+
+func (x *PauseRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseRunRequest.ProtoReflect.Descriptor instead.
+func (*PauseRunRequest) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *PauseRunRequest) GetHeader() *v1.CommandHeader {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *PauseRunRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+// The pause is durable.
+type PauseRunResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseRunResponse) Reset() {
+	*x = PauseRunResponse{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseRunResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseRunResponse) ProtoMessage() {}
+
+func (x *PauseRunResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseRunResponse.ProtoReflect.Descriptor instead.
+func (*PauseRunResponse) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *PauseRunResponse) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+// Ends a pause.
+type ContinueRunRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Header        *v1.CommandHeader      `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	RunId         string                 `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ContinueRunRequest) Reset() {
+	*x = ContinueRunRequest{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContinueRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContinueRunRequest) ProtoMessage() {}
+
+func (x *ContinueRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContinueRunRequest.ProtoReflect.Descriptor instead.
+func (*ContinueRunRequest) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ContinueRunRequest) GetHeader() *v1.CommandHeader {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *ContinueRunRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+// The run goes on.
+type ContinueRunResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ContinueRunResponse) Reset() {
+	*x = ContinueRunResponse{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContinueRunResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContinueRunResponse) ProtoMessage() {}
+
+func (x *ContinueRunResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContinueRunResponse.ProtoReflect.Descriptor instead.
+func (*ContinueRunResponse) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ContinueRunResponse) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+// Goes on with a failed run.
+type ResumeRunRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Header *v1.CommandHeader      `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	RunId  string                 `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// The hash of the workflow as it is in the caller's files now: where it is another than the run's, nothing is done. Empty: not looked at.
+	WorkflowHash  string `protobuf:"bytes,3,opt,name=workflow_hash,json=workflowHash,proto3" json:"workflow_hash,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeRunRequest) Reset() {
+	*x = ResumeRunRequest{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeRunRequest) ProtoMessage() {}
+
+func (x *ResumeRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeRunRequest.ProtoReflect.Descriptor instead.
+func (*ResumeRunRequest) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ResumeRunRequest) GetHeader() *v1.CommandHeader {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *ResumeRunRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *ResumeRunRequest) GetWorkflowHash() string {
+	if x != nil {
+		return x.WorkflowHash
+	}
+	return ""
+}
+
+// The run goes on.
+type ResumeRunResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Seq   uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	// Steps that are executed again, in the order of the definition.
+	StepIds       []string `protobuf:"bytes,2,rep,name=step_ids,json=stepIds,proto3" json:"step_ids,omitempty"`
+	Warnings      []string `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeRunResponse) Reset() {
+	*x = ResumeRunResponse{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeRunResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeRunResponse) ProtoMessage() {}
+
+func (x *ResumeRunResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeRunResponse.ProtoReflect.Descriptor instead.
+func (*ResumeRunResponse) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ResumeRunResponse) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *ResumeRunResponse) GetStepIds() []string {
+	if x != nil {
+		return x.StepIds
+	}
+	return nil
+}
+
+func (x *ResumeRunResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+// Asks for a new run that begins in the middle of another.
+type ForkRunRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Header *v1.CommandHeader      `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	RunId  string                 `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// The step that the new run begins with: the state is as it was before the step's last execution.
+	StepId string `protobuf:"bytes,3,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	// Empty: not looked at.
+	WorkflowHash string `protobuf:"bytes,4,opt,name=workflow_hash,json=workflowHash,proto3" json:"workflow_hash,omitempty"`
+	// Added to the other run's.
+	Labels        map[string]string `protobuf:"bytes,5,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForkRunRequest) Reset() {
+	*x = ForkRunRequest{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForkRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForkRunRequest) ProtoMessage() {}
+
+func (x *ForkRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForkRunRequest.ProtoReflect.Descriptor instead.
+func (*ForkRunRequest) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ForkRunRequest) GetHeader() *v1.CommandHeader {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *ForkRunRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *ForkRunRequest) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
+func (x *ForkRunRequest) GetWorkflowHash() string {
+	if x != nil {
+		return x.WorkflowHash
+	}
+	return ""
+}
+
+func (x *ForkRunRequest) GetLabels() map[string]string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+// The new run.
+type ForkRunResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RunId         string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	Seq           uint64                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`
+	Warnings      []string               `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForkRunResponse) Reset() {
+	*x = ForkRunResponse{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForkRunResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForkRunResponse) ProtoMessage() {}
+
+func (x *ForkRunResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForkRunResponse.ProtoReflect.Descriptor instead.
+func (*ForkRunResponse) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ForkRunResponse) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *ForkRunResponse) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *ForkRunResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+// Asks for a run to be gone through again.
+type ReplayRunRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	RunId string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Decides every step anew from the recorded results and compares: inputs, branches, state before and after each step.
+	VerifyState   bool `protobuf:"varint,2,opt,name=verify_state,json=verifyState,proto3" json:"verify_state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplayRunRequest) Reset() {
+	*x = ReplayRunRequest{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplayRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplayRunRequest) ProtoMessage() {}
+
+func (x *ReplayRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplayRunRequest.ProtoReflect.Descriptor instead.
+func (*ReplayRunRequest) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ReplayRunRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *ReplayRunRequest) GetVerifyState() bool {
+	if x != nil {
+		return x.VerifyState
+	}
+	return false
+}
+
+// What the replay showed.
+type ReplayRunResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Events that were gone through.
+	Events uint64 `protobuf:"varint,1,opt,name=events,proto3" json:"events,omitempty"`
+	// Executions of steps, in order.
+	Steps []*ReplayedStep `protobuf:"bytes,2,rep,name=steps,proto3" json:"steps,omitempty"`
+	// Where what is recorded is not what follows from what came before; empty: nowhere, or not looked at.
+	Mismatches []*ReplayMismatch `protobuf:"bytes,3,rep,name=mismatches,proto3" json:"mismatches,omitempty"`
+	Status     RunStatus         `protobuf:"varint,4,opt,name=status,proto3,enum=forge.workflow.v1.RunStatus" json:"status,omitempty"`
+	// The state at the end, as a JSON object with inputs, steps and runtime; absent where it takes more than 64 KiB.
+	State         *v1.Value `protobuf:"bytes,5,opt,name=state,proto3" json:"state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplayRunResponse) Reset() {
+	*x = ReplayRunResponse{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplayRunResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplayRunResponse) ProtoMessage() {}
+
+func (x *ReplayRunResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplayRunResponse.ProtoReflect.Descriptor instead.
+func (*ReplayRunResponse) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ReplayRunResponse) GetEvents() uint64 {
+	if x != nil {
+		return x.Events
+	}
+	return 0
+}
+
+func (x *ReplayRunResponse) GetSteps() []*ReplayedStep {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *ReplayRunResponse) GetMismatches() []*ReplayMismatch {
+	if x != nil {
+		return x.Mismatches
+	}
+	return nil
+}
+
+func (x *ReplayRunResponse) GetStatus() RunStatus {
+	if x != nil {
+		return x.Status
+	}
+	return RunStatus_RUN_STATUS_UNSPECIFIED
+}
+
+func (x *ReplayRunResponse) GetState() *v1.Value {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+// An execution as the replay went through it.
+type ReplayedStep struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	StepId         string                 `protobuf:"bytes,1,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	ExecutionIndex uint32                 `protobuf:"varint,2,opt,name=execution_index,json=executionIndex,proto3" json:"execution_index,omitempty"`
+	Status         StepStatus             `protobuf:"varint,3,opt,name=status,proto3,enum=forge.workflow.v1.StepStatus" json:"status,omitempty"`
+	// SHA-256 of the state's canonical JSON before and after, hexadecimal; empty where it was not computed.
+	StateBeforeHash string `protobuf:"bytes,4,opt,name=state_before_hash,json=stateBeforeHash,proto3" json:"state_before_hash,omitempty"`
+	StateAfterHash  string `protobuf:"bytes,5,opt,name=state_after_hash,json=stateAfterHash,proto3" json:"state_after_hash,omitempty"`
+	// The event that ended it; 0: none.
+	Seq           uint64 `protobuf:"varint,6,opt,name=seq,proto3" json:"seq,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplayedStep) Reset() {
+	*x = ReplayedStep{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplayedStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplayedStep) ProtoMessage() {}
+
+func (x *ReplayedStep) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplayedStep.ProtoReflect.Descriptor instead.
+func (*ReplayedStep) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ReplayedStep) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
+func (x *ReplayedStep) GetExecutionIndex() uint32 {
+	if x != nil {
+		return x.ExecutionIndex
+	}
+	return 0
+}
+
+func (x *ReplayedStep) GetStatus() StepStatus {
+	if x != nil {
+		return x.Status
+	}
+	return StepStatus_STEP_STATUS_UNSPECIFIED
+}
+
+func (x *ReplayedStep) GetStateBeforeHash() string {
+	if x != nil {
+		return x.StateBeforeHash
+	}
+	return ""
+}
+
+func (x *ReplayedStep) GetStateAfterHash() string {
+	if x != nil {
+		return x.StateAfterHash
+	}
+	return ""
+}
+
+func (x *ReplayedStep) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+// Where a history is not what follows from itself.
+type ReplayMismatch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The event that is not what follows.
+	Seq    uint64 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	StepId string `protobuf:"bytes,2,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	// The first path that differs, for example steps.parse.title or payload.next_step_id.
+	Path string `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
+	// JSON texts, each at most 4 KiB; empty where there is nothing.
+	RecordedJson   string `protobuf:"bytes,4,opt,name=recorded_json,json=recordedJson,proto3" json:"recorded_json,omitempty"`
+	RecomputedJson string `protobuf:"bytes,5,opt,name=recomputed_json,json=recomputedJson,proto3" json:"recomputed_json,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ReplayMismatch) Reset() {
+	*x = ReplayMismatch{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplayMismatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplayMismatch) ProtoMessage() {}
+
+func (x *ReplayMismatch) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplayMismatch.ProtoReflect.Descriptor instead.
+func (*ReplayMismatch) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ReplayMismatch) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *ReplayMismatch) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
+func (x *ReplayMismatch) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *ReplayMismatch) GetRecordedJson() string {
+	if x != nil {
+		return x.RecordedJson
+	}
+	return ""
+}
+
+func (x *ReplayMismatch) GetRecomputedJson() string {
+	if x != nil {
+		return x.RecomputedJson
+	}
+	return ""
+}
+
 // Names a run.
 type GetRunRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -416,7 +1311,7 @@ type GetRunRequest struct {
 
 func (x *GetRunRequest) Reset() {
 	*x = GetRunRequest{}
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[4]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -428,7 +1323,7 @@ func (x *GetRunRequest) String() string {
 func (*GetRunRequest) ProtoMessage() {}
 
 func (x *GetRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[4]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -441,7 +1336,7 @@ func (x *GetRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunRequest.ProtoReflect.Descriptor instead.
 func (*GetRunRequest) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{4}
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetRunRequest) GetRunId() string {
@@ -461,7 +1356,7 @@ type GetRunResponse struct {
 
 func (x *GetRunResponse) Reset() {
 	*x = GetRunResponse{}
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[5]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -473,7 +1368,7 @@ func (x *GetRunResponse) String() string {
 func (*GetRunResponse) ProtoMessage() {}
 
 func (x *GetRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[5]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -486,7 +1381,7 @@ func (x *GetRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunResponse.ProtoReflect.Descriptor instead.
 func (*GetRunResponse) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{5}
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetRunResponse) GetRun() *Run {
@@ -514,17 +1409,23 @@ type Run struct {
 	Labels          map[string]string      `protobuf:"bytes,13,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Queue           string                 `protobuf:"bytes,14,opt,name=queue,proto3" json:"queue,omitempty"`
 	// In order of execution_index.
-	Steps         []*StepExecution    `protobuf:"bytes,15,rep,name=steps,proto3" json:"steps,omitempty"`
-	Usage         *v1.Usage           `protobuf:"bytes,16,opt,name=usage,proto3" json:"usage,omitempty"`
-	InputHash     string              `protobuf:"bytes,17,opt,name=input_hash,json=inputHash,proto3" json:"input_hash,omitempty"`
-	Definition    *WorkflowDefinition `protobuf:"bytes,18,opt,name=definition,proto3" json:"definition,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Steps      []*StepExecution    `protobuf:"bytes,15,rep,name=steps,proto3" json:"steps,omitempty"`
+	Usage      *v1.Usage           `protobuf:"bytes,16,opt,name=usage,proto3" json:"usage,omitempty"`
+	InputHash  string              `protobuf:"bytes,17,opt,name=input_hash,json=inputHash,proto3" json:"input_hash,omitempty"`
+	Definition *WorkflowDefinition `protobuf:"bytes,18,opt,name=definition,proto3" json:"definition,omitempty"`
+	// Of a run that another one's step started.
+	Parent *RunParent `protobuf:"bytes,19,opt,name=parent,proto3" json:"parent,omitempty"`
+	// Of a run that began in the middle of another.
+	Origin *RunOrigin `protobuf:"bytes,20,opt,name=origin,proto3" json:"origin,omitempty"`
+	// Names of signals that wait for a step, oldest first.
+	WaitingSignals []string `protobuf:"bytes,21,rep,name=waiting_signals,json=waitingSignals,proto3" json:"waiting_signals,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[6]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -536,7 +1437,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[6]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -549,7 +1450,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{6}
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Run) GetRunId() string {
@@ -678,6 +1579,143 @@ func (x *Run) GetDefinition() *WorkflowDefinition {
 	return nil
 }
 
+func (x *Run) GetParent() *RunParent {
+	if x != nil {
+		return x.Parent
+	}
+	return nil
+}
+
+func (x *Run) GetOrigin() *RunOrigin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+func (x *Run) GetWaitingSignals() []string {
+	if x != nil {
+		return x.WaitingSignals
+	}
+	return nil
+}
+
+// The step that started a run.
+type RunParent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RunId         string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	StepId        string                 `protobuf:"bytes,2,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunParent) Reset() {
+	*x = RunParent{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunParent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunParent) ProtoMessage() {}
+
+func (x *RunParent) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunParent.ProtoReflect.Descriptor instead.
+func (*RunParent) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *RunParent) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *RunParent) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
+// Where a forked run began.
+type RunOrigin struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	RunId string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Of the other run: its history through here is shared.
+	Seq uint64 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`
+	// The step that the fork begins with.
+	StepId        string `protobuf:"bytes,3,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunOrigin) Reset() {
+	*x = RunOrigin{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunOrigin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunOrigin) ProtoMessage() {}
+
+func (x *RunOrigin) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunOrigin.ProtoReflect.Descriptor instead.
+func (*RunOrigin) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *RunOrigin) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *RunOrigin) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *RunOrigin) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
 // One execution of a step.
 type StepExecution struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -698,16 +1736,32 @@ type StepExecution struct {
 	ToolDurationMs    uint64                 `protobuf:"varint,14,opt,name=tool_duration_ms,json=toolDurationMs,proto3" json:"tool_duration_ms,omitempty"`
 	Usage             *v1.Usage              `protobuf:"bytes,15,opt,name=usage,proto3" json:"usage,omitempty"`
 	// Of an agent step.
-	SessionId     string `protobuf:"bytes,16,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	NextStepId    string `protobuf:"bytes,17,opt,name=next_step_id,json=nextStepId,proto3" json:"next_step_id,omitempty"`
-	NextSource    string `protobuf:"bytes,18,opt,name=next_source,json=nextSource,proto3" json:"next_source,omitempty"`
+	SessionId  string `protobuf:"bytes,16,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	NextStepId string `protobuf:"bytes,17,opt,name=next_step_id,json=nextStepId,proto3" json:"next_step_id,omitempty"`
+	NextSource string `protobuf:"bytes,18,opt,name=next_source,json=nextSource,proto3" json:"next_source,omitempty"`
+	// Of a workflow step: the run that it started.
+	ChildRunId string `protobuf:"bytes,19,opt,name=child_run_id,json=childRunId,proto3" json:"child_run_id,omitempty"`
+	// Of one item of a for_each: the execution index of the step itself.
+	GroupIndex *uint32 `protobuf:"varint,20,opt,name=group_index,json=groupIndex,proto3,oneof" json:"group_index,omitempty"`
+	// Of one item: its place in the list.
+	ItemIndex *uint32 `protobuf:"varint,21,opt,name=item_index,json=itemIndex,proto3,oneof" json:"item_index,omitempty"`
+	// Of a for_each: how many items its list has.
+	ItemCount *uint32 `protobuf:"varint,22,opt,name=item_count,json=itemCount,proto3,oneof" json:"item_count,omitempty"`
+	// Of a step that was skipped: why.
+	SkipReason string `protobuf:"bytes,23,opt,name=skip_reason,json=skipReason,proto3" json:"skip_reason,omitempty"`
+	// Of a step that waits: until when, for which signal, or for which approval.
+	WaitsUntil     *timestamppb.Timestamp `protobuf:"bytes,24,opt,name=waits_until,json=waitsUntil,proto3" json:"waits_until,omitempty"`
+	WaitsForSignal string                 `protobuf:"bytes,25,opt,name=waits_for_signal,json=waitsForSignal,proto3" json:"waits_for_signal,omitempty"`
+	ApprovalId     string                 `protobuf:"bytes,26,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// From an earlier run that this one forked: not executed here.
+	Inherited     bool `protobuf:"varint,27,opt,name=inherited,proto3" json:"inherited,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StepExecution) Reset() {
 	*x = StepExecution{}
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[7]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -719,7 +1773,7 @@ func (x *StepExecution) String() string {
 func (*StepExecution) ProtoMessage() {}
 
 func (x *StepExecution) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[7]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -732,7 +1786,7 @@ func (x *StepExecution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepExecution.ProtoReflect.Descriptor instead.
 func (*StepExecution) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{7}
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StepExecution) GetStepId() string {
@@ -861,6 +1915,69 @@ func (x *StepExecution) GetNextSource() string {
 	return ""
 }
 
+func (x *StepExecution) GetChildRunId() string {
+	if x != nil {
+		return x.ChildRunId
+	}
+	return ""
+}
+
+func (x *StepExecution) GetGroupIndex() uint32 {
+	if x != nil && x.GroupIndex != nil {
+		return *x.GroupIndex
+	}
+	return 0
+}
+
+func (x *StepExecution) GetItemIndex() uint32 {
+	if x != nil && x.ItemIndex != nil {
+		return *x.ItemIndex
+	}
+	return 0
+}
+
+func (x *StepExecution) GetItemCount() uint32 {
+	if x != nil && x.ItemCount != nil {
+		return *x.ItemCount
+	}
+	return 0
+}
+
+func (x *StepExecution) GetSkipReason() string {
+	if x != nil {
+		return x.SkipReason
+	}
+	return ""
+}
+
+func (x *StepExecution) GetWaitsUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.WaitsUntil
+	}
+	return nil
+}
+
+func (x *StepExecution) GetWaitsForSignal() string {
+	if x != nil {
+		return x.WaitsForSignal
+	}
+	return ""
+}
+
+func (x *StepExecution) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *StepExecution) GetInherited() bool {
+	if x != nil {
+		return x.Inherited
+	}
+	return false
+}
+
 // Filters and pages.
 type ListRunsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -879,7 +1996,7 @@ type ListRunsRequest struct {
 
 func (x *ListRunsRequest) Reset() {
 	*x = ListRunsRequest{}
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[8]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -891,7 +2008,7 @@ func (x *ListRunsRequest) String() string {
 func (*ListRunsRequest) ProtoMessage() {}
 
 func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[8]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -904,7 +2021,7 @@ func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunsRequest) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{8}
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListRunsRequest) GetPageSize() uint32 {
@@ -954,7 +2071,7 @@ type ListRunsResponse struct {
 
 func (x *ListRunsResponse) Reset() {
 	*x = ListRunsResponse{}
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[9]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -966,7 +2083,7 @@ func (x *ListRunsResponse) String() string {
 func (*ListRunsResponse) ProtoMessage() {}
 
 func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[9]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -979,7 +2096,7 @@ func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunsResponse) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{9}
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListRunsResponse) GetRuns() []*RunSummary {
@@ -1012,7 +2129,7 @@ type RunSummary struct {
 
 func (x *RunSummary) Reset() {
 	*x = RunSummary{}
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[10]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1024,7 +2141,7 @@ func (x *RunSummary) String() string {
 func (*RunSummary) ProtoMessage() {}
 
 func (x *RunSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[10]
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1037,7 +2154,7 @@ func (x *RunSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunSummary.ProtoReflect.Descriptor instead.
 func (*RunSummary) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{10}
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RunSummary) GetRunId() string {
@@ -1115,11 +2232,73 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\"%\n" +
 	"\x11CancelRunResponse\x12\x10\n" +
-	"\x03seq\x18\x01 \x01(\x04R\x03seq\"&\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\"\xa7\x01\n" +
+	"\x10SignalRunRequest\x126\n" +
+	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x15\n" +
+	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x120\n" +
+	"\apayload\x18\x04 \x01(\v2\x16.forge.common.v1.ValueR\apayload\"%\n" +
+	"\x11SignalRunResponse\x12\x10\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\"`\n" +
+	"\x0fPauseRunRequest\x126\n" +
+	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x15\n" +
+	"\x06run_id\x18\x02 \x01(\tR\x05runId\"$\n" +
+	"\x10PauseRunResponse\x12\x10\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\"c\n" +
+	"\x12ContinueRunRequest\x126\n" +
+	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x15\n" +
+	"\x06run_id\x18\x02 \x01(\tR\x05runId\"'\n" +
+	"\x13ContinueRunResponse\x12\x10\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\"\x86\x01\n" +
+	"\x10ResumeRunRequest\x126\n" +
+	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x15\n" +
+	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12#\n" +
+	"\rworkflow_hash\x18\x03 \x01(\tR\fworkflowHash\"\\\n" +
+	"\x11ResumeRunResponse\x12\x10\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x19\n" +
+	"\bstep_ids\x18\x02 \x03(\tR\astepIds\x12\x1a\n" +
+	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"\x9f\x02\n" +
+	"\x0eForkRunRequest\x126\n" +
+	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x15\n" +
+	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x17\n" +
+	"\astep_id\x18\x03 \x01(\tR\x06stepId\x12#\n" +
+	"\rworkflow_hash\x18\x04 \x01(\tR\fworkflowHash\x12E\n" +
+	"\x06labels\x18\x05 \x03(\v2-.forge.workflow.v1.ForkRunRequest.LabelsEntryR\x06labels\x1a9\n" +
+	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"V\n" +
+	"\x0fForkRunResponse\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x10\n" +
+	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x1a\n" +
+	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"L\n" +
+	"\x10ReplayRunRequest\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12!\n" +
+	"\fverify_state\x18\x02 \x01(\bR\vverifyState\"\x89\x02\n" +
+	"\x11ReplayRunResponse\x12\x16\n" +
+	"\x06events\x18\x01 \x01(\x04R\x06events\x125\n" +
+	"\x05steps\x18\x02 \x03(\v2\x1f.forge.workflow.v1.ReplayedStepR\x05steps\x12A\n" +
+	"\n" +
+	"mismatches\x18\x03 \x03(\v2!.forge.workflow.v1.ReplayMismatchR\n" +
+	"mismatches\x124\n" +
+	"\x06status\x18\x04 \x01(\x0e2\x1c.forge.workflow.v1.RunStatusR\x06status\x12,\n" +
+	"\x05state\x18\x05 \x01(\v2\x16.forge.common.v1.ValueR\x05state\"\xef\x01\n" +
+	"\fReplayedStep\x12\x17\n" +
+	"\astep_id\x18\x01 \x01(\tR\x06stepId\x12'\n" +
+	"\x0fexecution_index\x18\x02 \x01(\rR\x0eexecutionIndex\x125\n" +
+	"\x06status\x18\x03 \x01(\x0e2\x1d.forge.workflow.v1.StepStatusR\x06status\x12*\n" +
+	"\x11state_before_hash\x18\x04 \x01(\tR\x0fstateBeforeHash\x12(\n" +
+	"\x10state_after_hash\x18\x05 \x01(\tR\x0estateAfterHash\x12\x10\n" +
+	"\x03seq\x18\x06 \x01(\x04R\x03seq\"\x9d\x01\n" +
+	"\x0eReplayMismatch\x12\x10\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x17\n" +
+	"\astep_id\x18\x02 \x01(\tR\x06stepId\x12\x12\n" +
+	"\x04path\x18\x03 \x01(\tR\x04path\x12#\n" +
+	"\rrecorded_json\x18\x04 \x01(\tR\frecordedJson\x12'\n" +
+	"\x0frecomputed_json\x18\x05 \x01(\tR\x0erecomputedJson\"&\n" +
 	"\rGetRunRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\":\n" +
 	"\x0eGetRunResponse\x12(\n" +
-	"\x03run\x18\x01 \x01(\v2\x16.forge.workflow.v1.RunR\x03run\"\xf6\x06\n" +
+	"\x03run\x18\x01 \x01(\v2\x16.forge.workflow.v1.RunR\x03run\"\x8b\b\n" +
 	"\x03Run\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x1f\n" +
@@ -1145,10 +2324,21 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"input_hash\x18\x11 \x01(\tR\tinputHash\x12E\n" +
 	"\n" +
 	"definition\x18\x12 \x01(\v2%.forge.workflow.v1.WorkflowDefinitionR\n" +
-	"definition\x1a9\n" +
+	"definition\x124\n" +
+	"\x06parent\x18\x13 \x01(\v2\x1c.forge.workflow.v1.RunParentR\x06parent\x124\n" +
+	"\x06origin\x18\x14 \x01(\v2\x1c.forge.workflow.v1.RunOriginR\x06origin\x12'\n" +
+	"\x0fwaiting_signals\x18\x15 \x03(\tR\x0ewaitingSignals\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9e\a\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\";\n" +
+	"\tRunParent\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x17\n" +
+	"\astep_id\x18\x02 \x01(\tR\x06stepId\"M\n" +
+	"\tRunOrigin\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x10\n" +
+	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x17\n" +
+	"\astep_id\x18\x03 \x01(\tR\x06stepId\"\xa3\n" +
+	"\n" +
 	"\rStepExecution\x12\x17\n" +
 	"\astep_id\x18\x01 \x01(\tR\x06stepId\x128\n" +
 	"\tstep_type\x18\x02 \x01(\x0e2\x1b.forge.workflow.v1.StepTypeR\bstepType\x12'\n" +
@@ -1175,11 +2365,30 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\fnext_step_id\x18\x11 \x01(\tR\n" +
 	"nextStepId\x12\x1f\n" +
 	"\vnext_source\x18\x12 \x01(\tR\n" +
-	"nextSource\x1aP\n" +
+	"nextSource\x12 \n" +
+	"\fchild_run_id\x18\x13 \x01(\tR\n" +
+	"childRunId\x12$\n" +
+	"\vgroup_index\x18\x14 \x01(\rH\x00R\n" +
+	"groupIndex\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"item_index\x18\x15 \x01(\rH\x01R\titemIndex\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"item_count\x18\x16 \x01(\rH\x02R\titemCount\x88\x01\x01\x12\x1f\n" +
+	"\vskip_reason\x18\x17 \x01(\tR\n" +
+	"skipReason\x12;\n" +
+	"\vwaits_until\x18\x18 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"waitsUntil\x12(\n" +
+	"\x10waits_for_signal\x18\x19 \x01(\tR\x0ewaitsForSignal\x12\x1f\n" +
+	"\vapproval_id\x18\x1a \x01(\tR\n" +
+	"approvalId\x12\x1c\n" +
+	"\tinherited\x18\x1b \x01(\bR\tinherited\x1aP\n" +
 	"\n" +
 	"InputEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12,\n" +
-	"\x05value\x18\x02 \x01(\v2\x16.forge.common.v1.ValueR\x05value:\x028\x01\"\xa7\x02\n" +
+	"\x05value\x18\x02 \x01(\v2\x16.forge.common.v1.ValueR\x05value:\x028\x01B\x0e\n" +
+	"\f_group_indexB\r\n" +
+	"\v_item_indexB\r\n" +
+	"\v_item_count\"\xa7\x02\n" +
 	"\x0fListRunsRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\rR\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -1208,7 +2417,7 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"updated_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01*\xcb\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01*\xfa\x01\n" +
 	"\tRunStatus\x12\x1a\n" +
 	"\x16RUN_STATUS_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12RUN_STATUS_RUNNING\x10\x01\x12\x19\n" +
@@ -1216,7 +2425,9 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\x14RUN_STATUS_COMPLETED\x10\x03\x12$\n" +
 	" RUN_STATUS_COMPLETED_WITH_ERRORS\x10\x04\x12\x15\n" +
 	"\x11RUN_STATUS_FAILED\x10\x05\x12\x18\n" +
-	"\x14RUN_STATUS_CANCELLED\x10\x06*\xaa\x01\n" +
+	"\x14RUN_STATUS_CANCELLED\x10\x06\x12\x15\n" +
+	"\x11RUN_STATUS_PAUSED\x10\a\x12\x16\n" +
+	"\x12RUN_STATUS_WAITING\x10\b*\xdc\x01\n" +
 	"\n" +
 	"StepStatus\x12\x1b\n" +
 	"\x17STEP_STATUS_UNSPECIFIED\x10\x00\x12\x17\n" +
@@ -1224,10 +2435,18 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\x14STEP_STATUS_RETRYING\x10\x02\x12\x19\n" +
 	"\x15STEP_STATUS_COMPLETED\x10\x03\x12\x16\n" +
 	"\x12STEP_STATUS_FAILED\x10\x04\x12\x19\n" +
-	"\x15STEP_STATUS_CANCELLED\x10\x052\xe2\x02\n" +
+	"\x15STEP_STATUS_CANCELLED\x10\x05\x12\x17\n" +
+	"\x13STEP_STATUS_SKIPPED\x10\x06\x12\x17\n" +
+	"\x13STEP_STATUS_WAITING\x10\a2\xef\x06\n" +
 	"\x0fWorkflowService\x12S\n" +
 	"\bStartRun\x12\".forge.workflow.v1.StartRunRequest\x1a#.forge.workflow.v1.StartRunResponse\x12V\n" +
-	"\tCancelRun\x12#.forge.workflow.v1.CancelRunRequest\x1a$.forge.workflow.v1.CancelRunResponse\x12M\n" +
+	"\tCancelRun\x12#.forge.workflow.v1.CancelRunRequest\x1a$.forge.workflow.v1.CancelRunResponse\x12V\n" +
+	"\tSignalRun\x12#.forge.workflow.v1.SignalRunRequest\x1a$.forge.workflow.v1.SignalRunResponse\x12S\n" +
+	"\bPauseRun\x12\".forge.workflow.v1.PauseRunRequest\x1a#.forge.workflow.v1.PauseRunResponse\x12\\\n" +
+	"\vContinueRun\x12%.forge.workflow.v1.ContinueRunRequest\x1a&.forge.workflow.v1.ContinueRunResponse\x12V\n" +
+	"\tResumeRun\x12#.forge.workflow.v1.ResumeRunRequest\x1a$.forge.workflow.v1.ResumeRunResponse\x12P\n" +
+	"\aForkRun\x12!.forge.workflow.v1.ForkRunRequest\x1a\".forge.workflow.v1.ForkRunResponse\x12V\n" +
+	"\tReplayRun\x12#.forge.workflow.v1.ReplayRunRequest\x1a$.forge.workflow.v1.ReplayRunResponse\x12M\n" +
 	"\x06GetRun\x12 .forge.workflow.v1.GetRunRequest\x1a!.forge.workflow.v1.GetRunResponse\x12S\n" +
 	"\bListRuns\x12\".forge.workflow.v1.ListRunsRequest\x1a#.forge.workflow.v1.ListRunsResponseB\xc4\x01\n" +
 	"\x15com.forge.workflow.v1B\rWorkflowProtoP\x01Z6forge-contract-driver/gen/forge/workflow/v1;workflowv1\xa2\x02\x03FWX\xaa\x02\x11Forge.Workflow.V1\xca\x02\x11Forge\\Workflow\\V1\xe2\x02\x1dForge\\Workflow\\V1\\GPBMetadata\xea\x02\x13Forge::Workflow::V1b\x06proto3"
@@ -1245,7 +2464,7 @@ func file_forge_workflow_v1_workflow_proto_rawDescGZIP() []byte {
 }
 
 var file_forge_workflow_v1_workflow_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_forge_workflow_v1_workflow_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_forge_workflow_v1_workflow_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_forge_workflow_v1_workflow_proto_goTypes = []any{
 	(RunStatus)(0),                // 0: forge.workflow.v1.RunStatus
 	(StepStatus)(0),               // 1: forge.workflow.v1.StepStatus
@@ -1253,76 +2472,120 @@ var file_forge_workflow_v1_workflow_proto_goTypes = []any{
 	(*StartRunResponse)(nil),      // 3: forge.workflow.v1.StartRunResponse
 	(*CancelRunRequest)(nil),      // 4: forge.workflow.v1.CancelRunRequest
 	(*CancelRunResponse)(nil),     // 5: forge.workflow.v1.CancelRunResponse
-	(*GetRunRequest)(nil),         // 6: forge.workflow.v1.GetRunRequest
-	(*GetRunResponse)(nil),        // 7: forge.workflow.v1.GetRunResponse
-	(*Run)(nil),                   // 8: forge.workflow.v1.Run
-	(*StepExecution)(nil),         // 9: forge.workflow.v1.StepExecution
-	(*ListRunsRequest)(nil),       // 10: forge.workflow.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),      // 11: forge.workflow.v1.ListRunsResponse
-	(*RunSummary)(nil),            // 12: forge.workflow.v1.RunSummary
-	nil,                           // 13: forge.workflow.v1.StartRunRequest.LabelsEntry
-	nil,                           // 14: forge.workflow.v1.Run.LabelsEntry
-	nil,                           // 15: forge.workflow.v1.StepExecution.InputEntry
-	nil,                           // 16: forge.workflow.v1.ListRunsRequest.LabelsEntry
-	nil,                           // 17: forge.workflow.v1.RunSummary.LabelsEntry
-	(*v1.CommandHeader)(nil),      // 18: forge.common.v1.CommandHeader
-	(*WorkflowDefinition)(nil),    // 19: forge.workflow.v1.WorkflowDefinition
-	(*v1.Value)(nil),              // 20: forge.common.v1.Value
-	(*v11.ToolPolicy)(nil),        // 21: forge.tool.v1.ToolPolicy
-	(*v1.ForgeError)(nil),         // 22: forge.common.v1.ForgeError
-	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
-	(*v1.Usage)(nil),              // 24: forge.common.v1.Usage
-	(StepType)(0),                 // 25: forge.workflow.v1.StepType
+	(*SignalRunRequest)(nil),      // 6: forge.workflow.v1.SignalRunRequest
+	(*SignalRunResponse)(nil),     // 7: forge.workflow.v1.SignalRunResponse
+	(*PauseRunRequest)(nil),       // 8: forge.workflow.v1.PauseRunRequest
+	(*PauseRunResponse)(nil),      // 9: forge.workflow.v1.PauseRunResponse
+	(*ContinueRunRequest)(nil),    // 10: forge.workflow.v1.ContinueRunRequest
+	(*ContinueRunResponse)(nil),   // 11: forge.workflow.v1.ContinueRunResponse
+	(*ResumeRunRequest)(nil),      // 12: forge.workflow.v1.ResumeRunRequest
+	(*ResumeRunResponse)(nil),     // 13: forge.workflow.v1.ResumeRunResponse
+	(*ForkRunRequest)(nil),        // 14: forge.workflow.v1.ForkRunRequest
+	(*ForkRunResponse)(nil),       // 15: forge.workflow.v1.ForkRunResponse
+	(*ReplayRunRequest)(nil),      // 16: forge.workflow.v1.ReplayRunRequest
+	(*ReplayRunResponse)(nil),     // 17: forge.workflow.v1.ReplayRunResponse
+	(*ReplayedStep)(nil),          // 18: forge.workflow.v1.ReplayedStep
+	(*ReplayMismatch)(nil),        // 19: forge.workflow.v1.ReplayMismatch
+	(*GetRunRequest)(nil),         // 20: forge.workflow.v1.GetRunRequest
+	(*GetRunResponse)(nil),        // 21: forge.workflow.v1.GetRunResponse
+	(*Run)(nil),                   // 22: forge.workflow.v1.Run
+	(*RunParent)(nil),             // 23: forge.workflow.v1.RunParent
+	(*RunOrigin)(nil),             // 24: forge.workflow.v1.RunOrigin
+	(*StepExecution)(nil),         // 25: forge.workflow.v1.StepExecution
+	(*ListRunsRequest)(nil),       // 26: forge.workflow.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),      // 27: forge.workflow.v1.ListRunsResponse
+	(*RunSummary)(nil),            // 28: forge.workflow.v1.RunSummary
+	nil,                           // 29: forge.workflow.v1.StartRunRequest.LabelsEntry
+	nil,                           // 30: forge.workflow.v1.ForkRunRequest.LabelsEntry
+	nil,                           // 31: forge.workflow.v1.Run.LabelsEntry
+	nil,                           // 32: forge.workflow.v1.StepExecution.InputEntry
+	nil,                           // 33: forge.workflow.v1.ListRunsRequest.LabelsEntry
+	nil,                           // 34: forge.workflow.v1.RunSummary.LabelsEntry
+	(*v1.CommandHeader)(nil),      // 35: forge.common.v1.CommandHeader
+	(*WorkflowDefinition)(nil),    // 36: forge.workflow.v1.WorkflowDefinition
+	(*v1.Value)(nil),              // 37: forge.common.v1.Value
+	(*v11.ToolPolicy)(nil),        // 38: forge.tool.v1.ToolPolicy
+	(*v1.ForgeError)(nil),         // 39: forge.common.v1.ForgeError
+	(*timestamppb.Timestamp)(nil), // 40: google.protobuf.Timestamp
+	(*v1.Usage)(nil),              // 41: forge.common.v1.Usage
+	(StepType)(0),                 // 42: forge.workflow.v1.StepType
 }
 var file_forge_workflow_v1_workflow_proto_depIdxs = []int32{
-	18, // 0: forge.workflow.v1.StartRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	19, // 1: forge.workflow.v1.StartRunRequest.definition:type_name -> forge.workflow.v1.WorkflowDefinition
-	20, // 2: forge.workflow.v1.StartRunRequest.inputs:type_name -> forge.common.v1.Value
-	13, // 3: forge.workflow.v1.StartRunRequest.labels:type_name -> forge.workflow.v1.StartRunRequest.LabelsEntry
-	21, // 4: forge.workflow.v1.StartRunRequest.policy:type_name -> forge.tool.v1.ToolPolicy
-	18, // 5: forge.workflow.v1.CancelRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	8,  // 6: forge.workflow.v1.GetRunResponse.run:type_name -> forge.workflow.v1.Run
-	0,  // 7: forge.workflow.v1.Run.status:type_name -> forge.workflow.v1.RunStatus
-	20, // 8: forge.workflow.v1.Run.inputs:type_name -> forge.common.v1.Value
-	20, // 9: forge.workflow.v1.Run.output:type_name -> forge.common.v1.Value
-	22, // 10: forge.workflow.v1.Run.error:type_name -> forge.common.v1.ForgeError
-	23, // 11: forge.workflow.v1.Run.created_at:type_name -> google.protobuf.Timestamp
-	23, // 12: forge.workflow.v1.Run.started_at:type_name -> google.protobuf.Timestamp
-	23, // 13: forge.workflow.v1.Run.completed_at:type_name -> google.protobuf.Timestamp
-	14, // 14: forge.workflow.v1.Run.labels:type_name -> forge.workflow.v1.Run.LabelsEntry
-	9,  // 15: forge.workflow.v1.Run.steps:type_name -> forge.workflow.v1.StepExecution
-	24, // 16: forge.workflow.v1.Run.usage:type_name -> forge.common.v1.Usage
-	19, // 17: forge.workflow.v1.Run.definition:type_name -> forge.workflow.v1.WorkflowDefinition
-	25, // 18: forge.workflow.v1.StepExecution.step_type:type_name -> forge.workflow.v1.StepType
-	1,  // 19: forge.workflow.v1.StepExecution.status:type_name -> forge.workflow.v1.StepStatus
-	15, // 20: forge.workflow.v1.StepExecution.input:type_name -> forge.workflow.v1.StepExecution.InputEntry
-	20, // 21: forge.workflow.v1.StepExecution.output:type_name -> forge.common.v1.Value
-	22, // 22: forge.workflow.v1.StepExecution.error:type_name -> forge.common.v1.ForgeError
-	22, // 23: forge.workflow.v1.StepExecution.last_error:type_name -> forge.common.v1.ForgeError
-	23, // 24: forge.workflow.v1.StepExecution.started_at:type_name -> google.protobuf.Timestamp
-	23, // 25: forge.workflow.v1.StepExecution.finished_at:type_name -> google.protobuf.Timestamp
-	24, // 26: forge.workflow.v1.StepExecution.usage:type_name -> forge.common.v1.Usage
-	0,  // 27: forge.workflow.v1.ListRunsRequest.status:type_name -> forge.workflow.v1.RunStatus
-	16, // 28: forge.workflow.v1.ListRunsRequest.labels:type_name -> forge.workflow.v1.ListRunsRequest.LabelsEntry
-	12, // 29: forge.workflow.v1.ListRunsResponse.runs:type_name -> forge.workflow.v1.RunSummary
-	0,  // 30: forge.workflow.v1.RunSummary.status:type_name -> forge.workflow.v1.RunStatus
-	17, // 31: forge.workflow.v1.RunSummary.labels:type_name -> forge.workflow.v1.RunSummary.LabelsEntry
-	23, // 32: forge.workflow.v1.RunSummary.created_at:type_name -> google.protobuf.Timestamp
-	23, // 33: forge.workflow.v1.RunSummary.updated_at:type_name -> google.protobuf.Timestamp
-	20, // 34: forge.workflow.v1.StepExecution.InputEntry.value:type_name -> forge.common.v1.Value
-	2,  // 35: forge.workflow.v1.WorkflowService.StartRun:input_type -> forge.workflow.v1.StartRunRequest
-	4,  // 36: forge.workflow.v1.WorkflowService.CancelRun:input_type -> forge.workflow.v1.CancelRunRequest
-	6,  // 37: forge.workflow.v1.WorkflowService.GetRun:input_type -> forge.workflow.v1.GetRunRequest
-	10, // 38: forge.workflow.v1.WorkflowService.ListRuns:input_type -> forge.workflow.v1.ListRunsRequest
-	3,  // 39: forge.workflow.v1.WorkflowService.StartRun:output_type -> forge.workflow.v1.StartRunResponse
-	5,  // 40: forge.workflow.v1.WorkflowService.CancelRun:output_type -> forge.workflow.v1.CancelRunResponse
-	7,  // 41: forge.workflow.v1.WorkflowService.GetRun:output_type -> forge.workflow.v1.GetRunResponse
-	11, // 42: forge.workflow.v1.WorkflowService.ListRuns:output_type -> forge.workflow.v1.ListRunsResponse
-	39, // [39:43] is the sub-list for method output_type
-	35, // [35:39] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	35, // 0: forge.workflow.v1.StartRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	36, // 1: forge.workflow.v1.StartRunRequest.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	37, // 2: forge.workflow.v1.StartRunRequest.inputs:type_name -> forge.common.v1.Value
+	29, // 3: forge.workflow.v1.StartRunRequest.labels:type_name -> forge.workflow.v1.StartRunRequest.LabelsEntry
+	38, // 4: forge.workflow.v1.StartRunRequest.policy:type_name -> forge.tool.v1.ToolPolicy
+	35, // 5: forge.workflow.v1.CancelRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	35, // 6: forge.workflow.v1.SignalRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	37, // 7: forge.workflow.v1.SignalRunRequest.payload:type_name -> forge.common.v1.Value
+	35, // 8: forge.workflow.v1.PauseRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	35, // 9: forge.workflow.v1.ContinueRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	35, // 10: forge.workflow.v1.ResumeRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	35, // 11: forge.workflow.v1.ForkRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	30, // 12: forge.workflow.v1.ForkRunRequest.labels:type_name -> forge.workflow.v1.ForkRunRequest.LabelsEntry
+	18, // 13: forge.workflow.v1.ReplayRunResponse.steps:type_name -> forge.workflow.v1.ReplayedStep
+	19, // 14: forge.workflow.v1.ReplayRunResponse.mismatches:type_name -> forge.workflow.v1.ReplayMismatch
+	0,  // 15: forge.workflow.v1.ReplayRunResponse.status:type_name -> forge.workflow.v1.RunStatus
+	37, // 16: forge.workflow.v1.ReplayRunResponse.state:type_name -> forge.common.v1.Value
+	1,  // 17: forge.workflow.v1.ReplayedStep.status:type_name -> forge.workflow.v1.StepStatus
+	22, // 18: forge.workflow.v1.GetRunResponse.run:type_name -> forge.workflow.v1.Run
+	0,  // 19: forge.workflow.v1.Run.status:type_name -> forge.workflow.v1.RunStatus
+	37, // 20: forge.workflow.v1.Run.inputs:type_name -> forge.common.v1.Value
+	37, // 21: forge.workflow.v1.Run.output:type_name -> forge.common.v1.Value
+	39, // 22: forge.workflow.v1.Run.error:type_name -> forge.common.v1.ForgeError
+	40, // 23: forge.workflow.v1.Run.created_at:type_name -> google.protobuf.Timestamp
+	40, // 24: forge.workflow.v1.Run.started_at:type_name -> google.protobuf.Timestamp
+	40, // 25: forge.workflow.v1.Run.completed_at:type_name -> google.protobuf.Timestamp
+	31, // 26: forge.workflow.v1.Run.labels:type_name -> forge.workflow.v1.Run.LabelsEntry
+	25, // 27: forge.workflow.v1.Run.steps:type_name -> forge.workflow.v1.StepExecution
+	41, // 28: forge.workflow.v1.Run.usage:type_name -> forge.common.v1.Usage
+	36, // 29: forge.workflow.v1.Run.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	23, // 30: forge.workflow.v1.Run.parent:type_name -> forge.workflow.v1.RunParent
+	24, // 31: forge.workflow.v1.Run.origin:type_name -> forge.workflow.v1.RunOrigin
+	42, // 32: forge.workflow.v1.StepExecution.step_type:type_name -> forge.workflow.v1.StepType
+	1,  // 33: forge.workflow.v1.StepExecution.status:type_name -> forge.workflow.v1.StepStatus
+	32, // 34: forge.workflow.v1.StepExecution.input:type_name -> forge.workflow.v1.StepExecution.InputEntry
+	37, // 35: forge.workflow.v1.StepExecution.output:type_name -> forge.common.v1.Value
+	39, // 36: forge.workflow.v1.StepExecution.error:type_name -> forge.common.v1.ForgeError
+	39, // 37: forge.workflow.v1.StepExecution.last_error:type_name -> forge.common.v1.ForgeError
+	40, // 38: forge.workflow.v1.StepExecution.started_at:type_name -> google.protobuf.Timestamp
+	40, // 39: forge.workflow.v1.StepExecution.finished_at:type_name -> google.protobuf.Timestamp
+	41, // 40: forge.workflow.v1.StepExecution.usage:type_name -> forge.common.v1.Usage
+	40, // 41: forge.workflow.v1.StepExecution.waits_until:type_name -> google.protobuf.Timestamp
+	0,  // 42: forge.workflow.v1.ListRunsRequest.status:type_name -> forge.workflow.v1.RunStatus
+	33, // 43: forge.workflow.v1.ListRunsRequest.labels:type_name -> forge.workflow.v1.ListRunsRequest.LabelsEntry
+	28, // 44: forge.workflow.v1.ListRunsResponse.runs:type_name -> forge.workflow.v1.RunSummary
+	0,  // 45: forge.workflow.v1.RunSummary.status:type_name -> forge.workflow.v1.RunStatus
+	34, // 46: forge.workflow.v1.RunSummary.labels:type_name -> forge.workflow.v1.RunSummary.LabelsEntry
+	40, // 47: forge.workflow.v1.RunSummary.created_at:type_name -> google.protobuf.Timestamp
+	40, // 48: forge.workflow.v1.RunSummary.updated_at:type_name -> google.protobuf.Timestamp
+	37, // 49: forge.workflow.v1.StepExecution.InputEntry.value:type_name -> forge.common.v1.Value
+	2,  // 50: forge.workflow.v1.WorkflowService.StartRun:input_type -> forge.workflow.v1.StartRunRequest
+	4,  // 51: forge.workflow.v1.WorkflowService.CancelRun:input_type -> forge.workflow.v1.CancelRunRequest
+	6,  // 52: forge.workflow.v1.WorkflowService.SignalRun:input_type -> forge.workflow.v1.SignalRunRequest
+	8,  // 53: forge.workflow.v1.WorkflowService.PauseRun:input_type -> forge.workflow.v1.PauseRunRequest
+	10, // 54: forge.workflow.v1.WorkflowService.ContinueRun:input_type -> forge.workflow.v1.ContinueRunRequest
+	12, // 55: forge.workflow.v1.WorkflowService.ResumeRun:input_type -> forge.workflow.v1.ResumeRunRequest
+	14, // 56: forge.workflow.v1.WorkflowService.ForkRun:input_type -> forge.workflow.v1.ForkRunRequest
+	16, // 57: forge.workflow.v1.WorkflowService.ReplayRun:input_type -> forge.workflow.v1.ReplayRunRequest
+	20, // 58: forge.workflow.v1.WorkflowService.GetRun:input_type -> forge.workflow.v1.GetRunRequest
+	26, // 59: forge.workflow.v1.WorkflowService.ListRuns:input_type -> forge.workflow.v1.ListRunsRequest
+	3,  // 60: forge.workflow.v1.WorkflowService.StartRun:output_type -> forge.workflow.v1.StartRunResponse
+	5,  // 61: forge.workflow.v1.WorkflowService.CancelRun:output_type -> forge.workflow.v1.CancelRunResponse
+	7,  // 62: forge.workflow.v1.WorkflowService.SignalRun:output_type -> forge.workflow.v1.SignalRunResponse
+	9,  // 63: forge.workflow.v1.WorkflowService.PauseRun:output_type -> forge.workflow.v1.PauseRunResponse
+	11, // 64: forge.workflow.v1.WorkflowService.ContinueRun:output_type -> forge.workflow.v1.ContinueRunResponse
+	13, // 65: forge.workflow.v1.WorkflowService.ResumeRun:output_type -> forge.workflow.v1.ResumeRunResponse
+	15, // 66: forge.workflow.v1.WorkflowService.ForkRun:output_type -> forge.workflow.v1.ForkRunResponse
+	17, // 67: forge.workflow.v1.WorkflowService.ReplayRun:output_type -> forge.workflow.v1.ReplayRunResponse
+	21, // 68: forge.workflow.v1.WorkflowService.GetRun:output_type -> forge.workflow.v1.GetRunResponse
+	27, // 69: forge.workflow.v1.WorkflowService.ListRuns:output_type -> forge.workflow.v1.ListRunsResponse
+	60, // [60:70] is the sub-list for method output_type
+	50, // [50:60] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_forge_workflow_v1_workflow_proto_init() }
@@ -1331,13 +2594,14 @@ func file_forge_workflow_v1_workflow_proto_init() {
 		return
 	}
 	file_forge_workflow_v1_definition_proto_init()
+	file_forge_workflow_v1_workflow_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forge_workflow_v1_workflow_proto_rawDesc), len(file_forge_workflow_v1_workflow_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   16,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

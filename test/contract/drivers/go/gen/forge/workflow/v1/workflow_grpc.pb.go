@@ -21,10 +21,16 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	WorkflowService_StartRun_FullMethodName  = "/forge.workflow.v1.WorkflowService/StartRun"
-	WorkflowService_CancelRun_FullMethodName = "/forge.workflow.v1.WorkflowService/CancelRun"
-	WorkflowService_GetRun_FullMethodName    = "/forge.workflow.v1.WorkflowService/GetRun"
-	WorkflowService_ListRuns_FullMethodName  = "/forge.workflow.v1.WorkflowService/ListRuns"
+	WorkflowService_StartRun_FullMethodName    = "/forge.workflow.v1.WorkflowService/StartRun"
+	WorkflowService_CancelRun_FullMethodName   = "/forge.workflow.v1.WorkflowService/CancelRun"
+	WorkflowService_SignalRun_FullMethodName   = "/forge.workflow.v1.WorkflowService/SignalRun"
+	WorkflowService_PauseRun_FullMethodName    = "/forge.workflow.v1.WorkflowService/PauseRun"
+	WorkflowService_ContinueRun_FullMethodName = "/forge.workflow.v1.WorkflowService/ContinueRun"
+	WorkflowService_ResumeRun_FullMethodName   = "/forge.workflow.v1.WorkflowService/ResumeRun"
+	WorkflowService_ForkRun_FullMethodName     = "/forge.workflow.v1.WorkflowService/ForkRun"
+	WorkflowService_ReplayRun_FullMethodName   = "/forge.workflow.v1.WorkflowService/ReplayRun"
+	WorkflowService_GetRun_FullMethodName      = "/forge.workflow.v1.WorkflowService/GetRun"
+	WorkflowService_ListRuns_FullMethodName    = "/forge.workflow.v1.WorkflowService/ListRuns"
 )
 
 // WorkflowServiceClient is the client API for WorkflowService service.
@@ -38,6 +44,20 @@ type WorkflowServiceClient interface {
 	StartRun(ctx context.Context, in *StartRunRequest, opts ...grpc.CallOption) (*StartRunResponse, error)
 	// Asks for the run to stop; `run.cancelled` follows once all of it is known to have stopped. Errors: not_found; conflict, RUN_ENDED.
 	CancelRun(ctx context.Context, in *CancelRunRequest, opts ...grpc.CallOption) (*CancelRunResponse, error)
+	// Hands a signal to a run: to the step that waits for it, or to the next one that will. Errors: not_found; conflict, RUN_ENDED; resource_exhausted, where 1,000 signals wait.
+	SignalRun(ctx context.Context, in *SignalRunRequest, opts ...grpc.CallOption) (*SignalRunResponse, error)
+	// No step begins until the run is continued; what is under way goes on. Errors: not_found; conflict, RUN_ENDED, RUN_CANCELLING, RUN_PAUSED.
+	PauseRun(ctx context.Context, in *PauseRunRequest, opts ...grpc.CallOption) (*PauseRunResponse, error)
+	// Errors: not_found; conflict, RUN_NOT_PAUSED.
+	ContinueRun(ctx context.Context, in *ContinueRunRequest, opts ...grpc.CallOption) (*ContinueRunResponse, error)
+	// Goes on with a failed run where it failed; what has completed is not executed again. Errors: not_found; conflict, RUN_NOT_FAILED, or WORKFLOW_INTEGRITY where the given hash is
+	// not the run's; validation (a function or model that nobody serves).
+	ResumeRun(ctx context.Context, in *ResumeRunRequest, opts ...grpc.CallOption) (*ResumeRunResponse, error)
+	// A new run that shares another's history before a step and begins with that step; its id derives from namespace and command id. Errors: not_found (the run, the step); conflict,
+	// RUN_ACTIVE, WORKFLOW_INTEGRITY; validation (a step that was never reached).
+	ForkRun(ctx context.Context, in *ForkRunRequest, opts ...grpc.CallOption) (*ForkRunResponse, error)
+	// Goes through a run's history again and calls nothing. Errors: not_found; conflict, RUN_ACTIVE; internal, REPLAY_DATA_MISSING. A mismatch is an answer, not an error.
+	ReplayRun(ctx context.Context, in *ReplayRunRequest, opts ...grpc.CallOption) (*ReplayRunResponse, error)
 	// A run with its steps. Errors: not_found.
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*GetRunResponse, error)
 	// Runs, newest first. Errors: validation.
@@ -66,6 +86,66 @@ func (c *workflowServiceClient) CancelRun(ctx context.Context, in *CancelRunRequ
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CancelRunResponse)
 	err := c.cc.Invoke(ctx, WorkflowService_CancelRun_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *workflowServiceClient) SignalRun(ctx context.Context, in *SignalRunRequest, opts ...grpc.CallOption) (*SignalRunResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SignalRunResponse)
+	err := c.cc.Invoke(ctx, WorkflowService_SignalRun_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *workflowServiceClient) PauseRun(ctx context.Context, in *PauseRunRequest, opts ...grpc.CallOption) (*PauseRunResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PauseRunResponse)
+	err := c.cc.Invoke(ctx, WorkflowService_PauseRun_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *workflowServiceClient) ContinueRun(ctx context.Context, in *ContinueRunRequest, opts ...grpc.CallOption) (*ContinueRunResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ContinueRunResponse)
+	err := c.cc.Invoke(ctx, WorkflowService_ContinueRun_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *workflowServiceClient) ResumeRun(ctx context.Context, in *ResumeRunRequest, opts ...grpc.CallOption) (*ResumeRunResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResumeRunResponse)
+	err := c.cc.Invoke(ctx, WorkflowService_ResumeRun_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *workflowServiceClient) ForkRun(ctx context.Context, in *ForkRunRequest, opts ...grpc.CallOption) (*ForkRunResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ForkRunResponse)
+	err := c.cc.Invoke(ctx, WorkflowService_ForkRun_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *workflowServiceClient) ReplayRun(ctx context.Context, in *ReplayRunRequest, opts ...grpc.CallOption) (*ReplayRunResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReplayRunResponse)
+	err := c.cc.Invoke(ctx, WorkflowService_ReplayRun_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +183,20 @@ type WorkflowServiceServer interface {
 	StartRun(context.Context, *StartRunRequest) (*StartRunResponse, error)
 	// Asks for the run to stop; `run.cancelled` follows once all of it is known to have stopped. Errors: not_found; conflict, RUN_ENDED.
 	CancelRun(context.Context, *CancelRunRequest) (*CancelRunResponse, error)
+	// Hands a signal to a run: to the step that waits for it, or to the next one that will. Errors: not_found; conflict, RUN_ENDED; resource_exhausted, where 1,000 signals wait.
+	SignalRun(context.Context, *SignalRunRequest) (*SignalRunResponse, error)
+	// No step begins until the run is continued; what is under way goes on. Errors: not_found; conflict, RUN_ENDED, RUN_CANCELLING, RUN_PAUSED.
+	PauseRun(context.Context, *PauseRunRequest) (*PauseRunResponse, error)
+	// Errors: not_found; conflict, RUN_NOT_PAUSED.
+	ContinueRun(context.Context, *ContinueRunRequest) (*ContinueRunResponse, error)
+	// Goes on with a failed run where it failed; what has completed is not executed again. Errors: not_found; conflict, RUN_NOT_FAILED, or WORKFLOW_INTEGRITY where the given hash is
+	// not the run's; validation (a function or model that nobody serves).
+	ResumeRun(context.Context, *ResumeRunRequest) (*ResumeRunResponse, error)
+	// A new run that shares another's history before a step and begins with that step; its id derives from namespace and command id. Errors: not_found (the run, the step); conflict,
+	// RUN_ACTIVE, WORKFLOW_INTEGRITY; validation (a step that was never reached).
+	ForkRun(context.Context, *ForkRunRequest) (*ForkRunResponse, error)
+	// Goes through a run's history again and calls nothing. Errors: not_found; conflict, RUN_ACTIVE; internal, REPLAY_DATA_MISSING. A mismatch is an answer, not an error.
+	ReplayRun(context.Context, *ReplayRunRequest) (*ReplayRunResponse, error)
 	// A run with its steps. Errors: not_found.
 	GetRun(context.Context, *GetRunRequest) (*GetRunResponse, error)
 	// Runs, newest first. Errors: validation.
@@ -122,6 +216,24 @@ func (UnimplementedWorkflowServiceServer) StartRun(context.Context, *StartRunReq
 }
 func (UnimplementedWorkflowServiceServer) CancelRun(context.Context, *CancelRunRequest) (*CancelRunResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CancelRun not implemented")
+}
+func (UnimplementedWorkflowServiceServer) SignalRun(context.Context, *SignalRunRequest) (*SignalRunResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SignalRun not implemented")
+}
+func (UnimplementedWorkflowServiceServer) PauseRun(context.Context, *PauseRunRequest) (*PauseRunResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PauseRun not implemented")
+}
+func (UnimplementedWorkflowServiceServer) ContinueRun(context.Context, *ContinueRunRequest) (*ContinueRunResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ContinueRun not implemented")
+}
+func (UnimplementedWorkflowServiceServer) ResumeRun(context.Context, *ResumeRunRequest) (*ResumeRunResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResumeRun not implemented")
+}
+func (UnimplementedWorkflowServiceServer) ForkRun(context.Context, *ForkRunRequest) (*ForkRunResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ForkRun not implemented")
+}
+func (UnimplementedWorkflowServiceServer) ReplayRun(context.Context, *ReplayRunRequest) (*ReplayRunResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReplayRun not implemented")
 }
 func (UnimplementedWorkflowServiceServer) GetRun(context.Context, *GetRunRequest) (*GetRunResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetRun not implemented")
@@ -186,6 +298,114 @@ func _WorkflowService_CancelRun_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _WorkflowService_SignalRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SignalRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkflowServiceServer).SignalRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WorkflowService_SignalRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkflowServiceServer).SignalRun(ctx, req.(*SignalRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _WorkflowService_PauseRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PauseRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkflowServiceServer).PauseRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WorkflowService_PauseRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkflowServiceServer).PauseRun(ctx, req.(*PauseRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _WorkflowService_ContinueRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ContinueRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkflowServiceServer).ContinueRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WorkflowService_ContinueRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkflowServiceServer).ContinueRun(ctx, req.(*ContinueRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _WorkflowService_ResumeRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResumeRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkflowServiceServer).ResumeRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WorkflowService_ResumeRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkflowServiceServer).ResumeRun(ctx, req.(*ResumeRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _WorkflowService_ForkRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ForkRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkflowServiceServer).ForkRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WorkflowService_ForkRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkflowServiceServer).ForkRun(ctx, req.(*ForkRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _WorkflowService_ReplayRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReplayRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkflowServiceServer).ReplayRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WorkflowService_ReplayRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkflowServiceServer).ReplayRun(ctx, req.(*ReplayRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _WorkflowService_GetRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetRunRequest)
 	if err := dec(in); err != nil {
@@ -236,6 +456,30 @@ var WorkflowService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CancelRun",
 			Handler:    _WorkflowService_CancelRun_Handler,
+		},
+		{
+			MethodName: "SignalRun",
+			Handler:    _WorkflowService_SignalRun_Handler,
+		},
+		{
+			MethodName: "PauseRun",
+			Handler:    _WorkflowService_PauseRun_Handler,
+		},
+		{
+			MethodName: "ContinueRun",
+			Handler:    _WorkflowService_ContinueRun_Handler,
+		},
+		{
+			MethodName: "ResumeRun",
+			Handler:    _WorkflowService_ResumeRun_Handler,
+		},
+		{
+			MethodName: "ForkRun",
+			Handler:    _WorkflowService_ForkRun_Handler,
+		},
+		{
+			MethodName: "ReplayRun",
+			Handler:    _WorkflowService_ReplayRun_Handler,
 		},
 		{
 			MethodName: "GetRun",
