@@ -8,6 +8,7 @@ export type { Expression } from "./expression/expression.ts";
 export { isReservedName } from "./expression/names.ts";
 export { parseExpression } from "./expression/parse.ts";
 export { type Reference, references } from "./expression/references.ts";
+export { compileJsonSchema, type SchemaProblem } from "./json-schema/json-schema.ts";
 export { nearest } from "./run/nearest.ts";
 // The aggregates.
 export { runDecider } from "./run/run-decider.ts";

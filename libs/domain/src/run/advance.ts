@@ -1,110 +1,138 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { ErrorCode, type ForgeError, type Usage, type Value } from "@forge/protocol/common";
-import { RunCancelledSchema, RunCompletedSchema, RunFailedSchema, StepAttemptFailedSchema, StepCompletedSchema, StepFailedSchema } from "@forge/protocol/event";
-import { OnError, RunStatus } from "@forge/protocol/workflow";
-import { addUsage } from "../usage.ts";
-import { beginAgentAgain, beginStep, requestToolAgain } from "./begin-step.ts";
-import { type Next, nextInSequence, resolveBranch } from "./branch.ts";
-import { runError, stepError } from "./errors.ts";
-import { inlineBytes } from "./json.ts";
-import { EXECUTIONS_MAX, STATE_OUTPUT_BYTES_MAX, STEP_EXECUTIONS_MAX } from "./limits.ts";
+import { ErrorCode, type ForgeError } from "@forge/protocol/common";
+import { RunCancelledSchema, RunCompletedSchema, RunFailedSchema, StepSkippedSchema } from "@forge/protocol/event";
+import { RunStatus } from "@forge/protocol/workflow";
+import { beginItem, beginStep, type EndedAtOnce } from "./begin-step.ts";
+import { resolveBranch } from "./branch.ts";
+import { stepError } from "./errors.ts";
+import { groupEnd } from "./for-each.ts";
+import { EXECUTIONS_MAX, PARALLEL_DEFAULT, STEP_EXECUTIONS_MAX } from "./limits.ts";
+import { outputJson } from "./outputs.ts";
 import { type RunRecorder, record } from "./recorder.ts";
-import { attemptsOf, retryDelayMs } from "./retry.ts";
-import { type CurrentStep, type RunState, type StepCall, type StepMemory, stepAt } from "./state.ts";
+import { completeStep, recordStepCancelled, recordStepFailure } from "./settle.ts";
+import { type Execution, executionAt, isActive, isGraph, isStopping, positionOf, type RunState, type StepMemory, stepAt } from "./state.ts";
+import { endIdle } from "./stop.ts";
+import { holds } from "./when.ts";
 
-/** What is known of a successful attempt beside its output. */
-export interface Measured {
-  readonly handlerDurationMs?: bigint;
-  readonly toolDurationMs?: bigint;
-  readonly usage?: Usage;
-}
-
-/** Goes on until something is waited for or the run has ended. Steps that fail at once are passed over in a loop, at most as many as may be executed. */
-export function proceed(run: RunRecorder, from: Next): void {
-  let next = from;
-  for (;;) {
-    if (next.kind === "end") return completeRun(run);
-    if (next.kind === "failure") return failRun(run, next.error);
-    const bound = executionBound(run.state, next.position);
-    if (bound !== undefined) return failRun(run, bound);
-    const error = beginStep(run, next.position);
-    if (error === undefined) return;
-    next = recordStepFailure(run, error, undefined);
+/**
+ * Goes on until everything that may begin has begun and something is waited for, or the run has ended. Steps that fail at once are passed over in a loop,
+ * at most as many as may be executed.
+ */
+export function advance(run: RunRecorder): void {
+  while (isActive(run.state) && go(run)) {
+    // Each round has recorded something, which may let the next thing begin.
   }
 }
 
-/** An attempt succeeded: the output joins the state, and the branch is taken. */
-export function completeStep(run: RunRecorder, output: Value, measured: Measured): void {
+/** One thing; false where nothing is left to be decided now. */
+function go(run: RunRecorder): boolean {
   const { state } = run;
-  const current = currentOf(state);
-  const replaced = (state.steps[current.position] as StepMemory).output;
-  if (state.outputBytes - inlineBytes(replaced) + inlineBytes(output) > STATE_OUTPUT_BYTES_MAX) {
-    const message = `the outputs of this run take more than ${STATE_OUTPUT_BYTES_MAX} bytes; return large values as artifacts`;
-    return failAttempt(run, stepError(ErrorCode.RESOURCE_EXHAUSTED, "STEP_EXECUTION", current.stepId, message), { retry: false, usage: measured.usage });
+  if (endIdle(run) || endGroup(run)) return true;
+  if (isStopping(state)) return state.executions.length === 0 && end(run);
+  if (state.paused) return false;
+  if (state.unresolved !== undefined) return resolveAgain(run, state.unresolved);
+  if (busy(state) < limit(state)) {
+    const [position] = state.ready;
+    if (position !== undefined) return begin(run, position);
+    const group = state.executions.find((execution) => mayBeginItem(state, execution));
+    if (group !== undefined) return beginNextItem(run, group);
   }
-  const cancelling = state.status === RunStatus.CANCELLING;
-  const branch = cancelling ? undefined : resolveBranch(state, current.position, output, run.context);
-  const value = create(StepCompletedSchema, {
-    output,
-    handlerDurationMs: measured.handlerDurationMs ?? 0n,
-    toolDurationMs: measured.toolDurationMs ?? 0n,
-    usage: addUsage(current.usage, measured.usage),
-    nextStepId: branch?.stepId ?? "",
-    nextSource: branch?.source ?? "",
-  });
-  record(run, { case: "stepCompleted", value }, { stepId: current.stepId });
-  if (branch === undefined) endCancelled(run);
-  else proceed(run, branch.next);
+  return state.executions.length === 0 && state.ready.length === 0 && end(run);
 }
 
-/** How a failed attempt is to be taken. */
-export interface FailedAttempt {
-  /** False where trying again can't help or nobody may know what a second time would do. */
-  readonly retry: boolean;
-  /** Of a tool step: the call that failed, for the next one to repeat. */
-  readonly call?: StepCall;
-  readonly usage?: Usage;
+function limit({ definition }: RunState): number {
+  return definition === undefined || definition.parallelMax === 0 ? PARALLEL_DEFAULT : definition.parallelMax;
 }
 
-/** An attempt failed: another follows by the step's policy, or the step has failed for good. */
-export function failAttempt(run: RunRecorder, error: ForgeError, { retry, call, usage }: FailedAttempt): void {
+/** What takes a place of the run's limit: work, not the lists that it belongs to, and not what only waits. */
+function busy({ executions }: RunState): number {
+  let count = 0;
+  for (const { group, wait } of executions) if (group === undefined && wait === undefined) count++;
+  return count;
+}
+
+function mayBeginItem(state: RunState, { group, position, stopSeq }: Execution): boolean {
+  if (group === undefined || stopSeq > 0 || group.failure !== undefined || group.next >= group.count) return false;
+  const concurrency = stepAt(state, position).forEach?.concurrency ?? 0;
+  return concurrency === 0 || group.open < concurrency;
+}
+
+function begin(run: RunRecorder, position: number): boolean {
   const { state } = run;
-  const current = currentOf(state);
-  if (state.status === RunStatus.CANCELLING) {
-    recordStepFailure(run, error, usage);
-    return endCancelled(run);
+  const passed = isGraph(state) ? passedOver(run, position) : undefined;
+  if (passed !== undefined) {
+    if ("error" in passed) failRun(run, passed.error);
+    else record(run, { case: "stepSkipped", value: create(StepSkippedSchema, passed) }, { stepId: stepAt(state, position).id });
+    return true;
   }
-  const policy = stepAt(state, current.position).retry;
-  if (!retry || policy === undefined || current.attempt >= attemptsOf(policy)) return proceed(run, recordStepFailure(run, error, usage));
-  const delayMs = retryDelayMs(policy, current.attempt, error);
-  const nextAttemptAt = timestampFromMs(run.context.nowMs + delayMs);
-  record(
-    run,
-    { case: "stepAttemptFailed", value: create(StepAttemptFailedSchema, { error, attempt: current.attempt, nextAttemptAt, usage }) },
-    { stepId: current.stepId },
-  );
-  const again = currentOf(run.state);
-  if (call !== undefined) requestToolAgain(run, again, call);
-  else if (again.waiting && delayMs === 0) beginAgentAgain(run, again);
+  const bound = executionBound(state, position);
+  if (bound !== undefined) failRun(run, bound);
+  else settleAtOnce(run, beginStep(run, position));
+  return true;
 }
 
-/** Nothing of the run is under way any more. */
-export function endCancelled(run: RunRecorder): void {
-  record(run, { case: "runCancelled", value: create(RunCancelledSchema) });
+/** What needs nobody's work has ended with its beginning. */
+function settleAtOnce(run: RunRecorder, ended: EndedAtOnce | undefined): void {
+  if (ended === undefined) return;
+  const execution = executionAt(run.state, run.state.executionCount - 1) as Execution;
+  if (ended.error === undefined) completeStep(run, execution, ended.output, {});
+  else recordStepFailure(run, execution, ended.error, undefined);
 }
 
-function recordStepFailure(run: RunRecorder, error: ForgeError, usage: Usage | undefined): Next {
+/** Why a step of a graph is not executed, if it isn't. */
+function passedOver(run: RunRecorder, position: number): { readonly reason: string; readonly need: string } | { readonly error: ForgeError } | undefined {
+  const step = stepAt(run.state, position);
+  const need = step.needs.find((id) => run.state.steps[positionOf(run.state, id) ?? -1]?.outcome !== "completed");
+  if (need !== undefined) return { reason: "need", need };
+  const held = holds(run.state, step, run.context);
+  if (!held.ok) return { error: held.error };
+  return held.value ? undefined : { reason: "when", need: "" };
+}
+
+function beginNextItem(run: RunRecorder, group: Execution): boolean {
+  if (run.state.executionCount >= EXECUTIONS_MAX) failRun(run, tooMany(run.state, group.stepId));
+  else settleAtOnce(run, beginItem(run, group));
+  return true;
+}
+
+/** A list whose items have all ended, or that was asked to stop, ends itself. */
+function endGroup(run: RunRecorder): boolean {
+  for (const execution of run.state.executions) {
+    const end = groupEnd(run.state, execution);
+    if (end === undefined) continue;
+    if (end.kind === "completed") completeStep(run, execution, end.output, {});
+    else if (end.kind === "failed") recordStepFailure(run, execution, end.error, undefined);
+    else recordStepCancelled(run, execution);
+    return true;
+  }
+  return false;
+}
+
+/** A completed step of a sequence whose branch led nowhere: what it reads has not changed, unless the run was stopped before it was looked at. */
+function resolveAgain(run: RunRecorder, position: number): boolean {
+  const branch = resolveBranch(run.state, position, run.context);
+  switch (branch.next.kind) {
+    case "failure":
+      failRun(run, branch.next.error);
+      return true;
+    case "end":
+      return end(run);
+    case "step":
+      return begin(run, branch.next.position);
+  }
+}
+
+function end(run: RunRecorder): boolean {
   const { state } = run;
-  const current = currentOf(state);
-  record(run, { case: "stepFailed", value: create(StepFailedSchema, { error, usage: addUsage(current.usage, usage) }) }, { stepId: current.stepId });
-  if (state.definition?.onError === OnError.CONTINUE) return nextInSequence(state, current.position);
-  return { kind: "failure", error: runError(error, current.stepId) };
+  if (state.status === RunStatus.CANCELLING) record(run, { case: "runCancelled", value: create(RunCancelledSchema) });
+  else if (state.failure !== undefined) failRun(run, state.failure);
+  else completeRun(run);
+  return true;
 }
 
 function completeRun(run: RunRecorder): void {
   const { steps, lastPosition, withErrors } = run.state;
-  record(run, { case: "runCompleted", value: create(RunCompletedSchema, { output: steps[lastPosition]?.output, withErrors }) });
+  record(run, { case: "runCompleted", value: create(RunCompletedSchema, { output: outputJson(steps[lastPosition]), withErrors }) });
 }
 
 function failRun(run: RunRecorder, error: ForgeError): void {
@@ -115,16 +143,14 @@ function failRun(run: RunRecorder, error: ForgeError): void {
 function executionBound(state: RunState, position: number): ForgeError | undefined {
   const { id } = stepAt(state, position);
   const ofStep = (state.steps[position] as StepMemory).executionCount;
-  const message =
-    ofStep >= STEP_EXECUTIONS_MAX
-      ? `it was executed ${ofStep} times, which is the most that a run may: a branch leads back to it without end`
-      : state.executionCount >= EXECUTIONS_MAX
-        ? `the run has executed ${state.executionCount} steps, which is the most that it may: a branch leads back without end`
-        : undefined;
-  return message === undefined ? undefined : stepError(ErrorCode.RESOURCE_EXHAUSTED, "CIRCULAR_EXECUTION", id, message);
+  if (ofStep >= STEP_EXECUTIONS_MAX) {
+    const message = `it was executed ${ofStep} times, which is the most that a run may: a branch leads back to it without end`;
+    return stepError(ErrorCode.RESOURCE_EXHAUSTED, "CIRCULAR_EXECUTION", id, message);
+  }
+  return state.executionCount >= EXECUTIONS_MAX ? tooMany(state, id) : undefined;
 }
 
-function currentOf(state: RunState): CurrentStep {
-  if (state.current === undefined) throw new Error(`run ${state.runId} executes no step`);
-  return state.current;
+function tooMany(state: RunState, stepId: string): ForgeError {
+  const message = `the run has executed ${state.executionCount} steps and items, which is the most that it may: a branch leads back without end, or its lists are too long`;
+  return stepError(ErrorCode.RESOURCE_EXHAUSTED, "CIRCULAR_EXECUTION", stepId, message);
 }

@@ -9,37 +9,36 @@ import {
   ToolStartedSchema,
 } from "@forge/protocol/event";
 import type { TaskFailure } from "@forge/protocol/worker";
-import { RunStatus } from "@forge/protocol/workflow";
 import type { Rejected } from "../decider.ts";
 import type { TaskLost, TaskReportedLate, TaskSettled, TaskStarted } from "../task.ts";
 import { shorten } from "../text.ts";
-import { completeStep, endCancelled, failAttempt } from "./advance.ts";
 import { recordGoAhead } from "./begin-step.ts";
 import { refusal, reportedError, stepError } from "./errors.ts";
 import { isIdempotent } from "./idempotent.ts";
 import { stepTaskKey } from "./keys.ts";
 import { checkOutput } from "./output.ts";
 import { type RunRecorder, record } from "./recorder.ts";
-import { type CurrentStep, type RunState, stepAt } from "./state.ts";
+import { completeStep, failAttempt, recordStepCancelled } from "./settle.ts";
+import { type Execution, type RunState, stepAt } from "./state.ts";
 
 /** What the engine tells of the tasks of function and tool steps. Each returns a refusal, or undefined once it has recorded what follows. */
 
 /** A worker is about to run the attempt. A second start is for an idempotent one whose first lease was lost. */
 export function taskStarted(run: RunRecorder, command: TaskStarted): Rejected | undefined {
   const { state } = run;
-  const current = openTask(state, command.key);
-  if (current === undefined) return taskNotOpen(state, command.key);
-  if (state.status === RunStatus.CANCELLING) {
-    return refusal(ErrorCode.CANCELLED, "RUN_CANCELLING", `run ${state.runId} was asked to stop: settle task ${command.key} as cancelled`, state.runId);
+  const execution = openTask(state, command.key);
+  if (execution === undefined) return taskNotOpen(state, command.key);
+  if (execution.stopSeq > 0) {
+    return refusal(ErrorCode.CANCELLED, "RUN_CANCELLING", `run ${state.runId} was asked to stop this: settle task ${command.key} as cancelled`, state.runId);
   }
-  if (command.start.case === "model" || (command.start.case === "tool" && current.call === undefined)) return wrongKind(state, command.key);
-  if (current.started && !isIdempotent(state, current)) {
+  if (command.start.case === "model" || (command.start.case === "tool" && execution.call === undefined)) return wrongKind(state, command.key);
+  if (execution.started && !isIdempotent(state, execution)) {
     return refusal(ErrorCode.CONFLICT, "TASK_STARTED", `task ${command.key} was started before and is not idempotent`, state.runId);
   }
-  if (current.call === undefined) recordGoAhead(run, current, command);
+  if (execution.call === undefined) recordGoAhead(run, execution, command);
   else {
     const value = create(ToolStartedSchema, { worker: command.worker, epoch: command.epoch });
-    record(run, { case: "toolStarted", value }, aboutCall(current));
+    record(run, { case: "toolStarted", value }, aboutCall(execution));
   }
   return undefined;
 }
@@ -47,27 +46,27 @@ export function taskStarted(run: RunRecorder, command: TaskStarted): Rejected | 
 /** The attempt's one end. */
 export function taskSettled(run: RunRecorder, { key, outcome }: TaskSettled): Rejected | undefined {
   const { state } = run;
-  const current = openTask(state, key);
-  if (current === undefined) return taskNotOpen(state, key);
+  const execution = openTask(state, key);
+  if (execution === undefined) return taskNotOpen(state, key);
   switch (outcome.case) {
     case "function":
-      if (current.call !== undefined) return wrongKind(state, key);
-      if (mustStart(state, current)) return taskNotStarted(state, key);
-      settleOutput(run, current, outcome.value.output, { handlerDurationMs: outcome.value.durationMs });
+      if (execution.call !== undefined) return wrongKind(state, key);
+      if (mustStart(state, execution)) return taskNotStarted(state, key);
+      settleOutput(run, execution, outcome.value.output, { handlerDurationMs: outcome.value.durationMs });
       return undefined;
     case "tool": {
-      if (current.call === undefined) return wrongKind(state, key);
-      if (mustStart(state, current)) return taskNotStarted(state, key);
+      if (execution.call === undefined) return wrongKind(state, key);
+      if (mustStart(state, execution)) return taskNotStarted(state, key);
       const { output, durationMs } = outcome.value;
-      record(run, { case: "toolCompleted", value: create(ToolCompletedSchema, { output, durationMs }) }, aboutCall(current));
-      settleOutput(run, current, output, { toolDurationMs: durationMs });
+      record(run, { case: "toolCompleted", value: create(ToolCompletedSchema, { output, durationMs }) }, aboutCall(execution));
+      settleOutput(run, execution, output, { toolDurationMs: durationMs });
       return undefined;
     }
     case "failure":
-      settleFailure(run, current, outcome.value);
+      settleFailure(run, execution, outcome.value);
       return undefined;
     case "cancelled":
-      settleCancelled(run, current);
+      settleCancelled(run, execution);
       return undefined;
     case "model":
     case undefined:
@@ -77,66 +76,65 @@ export function taskSettled(run: RunRecorder, { key, outcome }: TaskSettled): Re
 
 function settleOutput(
   run: RunRecorder,
-  current: CurrentStep,
+  execution: Execution,
   output: Value | undefined,
   measured: { handlerDurationMs?: bigint; toolDurationMs?: bigint },
 ): void {
-  const checked = checkOutput(stepAt(run.state, current.position), output, run.context);
-  if (checked.ok) completeStep(run, checked.value, measured);
-  else failAttempt(run, checked.error, { retry: true, call: current.call });
+  const checked = checkOutput(stepAt(run.state, execution.position), output, run.context);
+  if (checked.ok) completeStep(run, execution, checked.value, measured);
+  else failAttempt(run, execution, checked.error, { retry: true, call: execution.call });
 }
 
-function settleFailure(run: RunRecorder, current: CurrentStep, failure: TaskFailure): void {
+function settleFailure(run: RunRecorder, execution: Execution, failure: TaskFailure): void {
   const error = reportedError(failure.error, "worker");
-  if (failure.unknown && !isIdempotent(run.state, current)) return settleUnknown(run, current, error.message);
-  recordCallFailure(run, current, error, failure.durationMs);
-  failAttempt(run, error, { retry: true, call: current.call });
+  if (failure.unknown && !isIdempotent(run.state, execution)) return settleUnknown(run, execution, error.message);
+  recordCallFailure(run, execution, error, failure.durationMs);
+  failAttempt(run, execution, error, { retry: true, call: execution.call });
 }
 
 /** Stopped, or never begun. Where nobody had asked for that, the attempt has failed. */
-function settleCancelled(run: RunRecorder, current: CurrentStep): void {
-  if (run.state.status === RunStatus.CANCELLING) return stopAttempt(run, "The worker has stopped it.");
-  if (current.started && !isIdempotent(run.state, current)) return settleUnknown(run, current, "its worker stopped it before it was done");
-  const error = stepError(ErrorCode.CANCELLED, "STEP_EXECUTION", current.stepId, "its worker gave it up before it was done");
-  if (current.call !== undefined)
-    record(run, { case: "toolCancelled", value: create(ToolCancelledSchema, { reason: "The worker gave it up." }) }, aboutCall(current));
-  failAttempt(run, error, { retry: true, call: current.call });
+function settleCancelled(run: RunRecorder, execution: Execution): void {
+  if (execution.stopSeq > 0) return stopAttempt(run, execution, "The worker has stopped it.");
+  if (execution.started && !isIdempotent(run.state, execution)) return settleUnknown(run, execution, "its worker stopped it before it was done");
+  const error = stepError(ErrorCode.CANCELLED, "STEP_EXECUTION", execution.stepId, "its worker gave it up before it was done");
+  if (execution.call !== undefined)
+    record(run, { case: "toolCancelled", value: create(ToolCancelledSchema, { reason: "The worker gave it up." }) }, aboutCall(execution));
+  failAttempt(run, execution, error, { retry: true, call: execution.call });
 }
 
-/** Ends the run whose open attempt is known not to run any more. */
-export function stopAttempt(run: RunRecorder, reason: string): void {
-  const { current } = run.state;
-  if (current?.call !== undefined) record(run, { case: "toolCancelled", value: create(ToolCancelledSchema, { reason }) }, aboutCall(current));
-  endCancelled(run);
+/** Ends an execution that was asked to stop and is known not to run any more. */
+export function stopAttempt(run: RunRecorder, execution: Execution, reason: string): void {
+  if (execution.call !== undefined) record(run, { case: "toolCancelled", value: create(ToolCancelledSchema, { reason }) }, aboutCall(execution));
+  recordStepCancelled(run, execution);
 }
 
 /** The lease was lost: an attempt that may have had an effect, and may not have it twice, is unknown; any other has failed. */
 export function taskLost(run: RunRecorder, command: TaskLost): Rejected | undefined {
   const { state } = run;
-  const current = openTask(state, command.key);
-  if (current === undefined) return taskNotOpen(state, command.key);
+  const execution = openTask(state, command.key);
+  if (execution === undefined) return taskNotOpen(state, command.key);
   const lost = "its worker was lost";
-  if (current.started && !isIdempotent(state, current)) {
-    settleUnknown(run, current, `${lost} after it had begun`);
+  if (execution.started && !isIdempotent(state, execution)) {
+    settleUnknown(run, execution, `${lost} after it had begun`);
     return undefined;
   }
-  const error = stepError(ErrorCode.WORKER_LOST, "STEP_EXECUTION", current.stepId, `${lost} while it held this attempt, as others were before it`);
-  recordCallFailure(run, current, error, 0n);
-  failAttempt(run, error, { retry: true, call: current.call });
+  const error = stepError(ErrorCode.WORKER_LOST, "STEP_EXECUTION", execution.stepId, `${lost} while it held this attempt, as others were before it`);
+  recordCallFailure(run, execution, error, 0n);
+  failAttempt(run, execution, error, { retry: true, call: execution.call });
   return undefined;
 }
 
 /** Nobody can say what happened, so nobody may try again by himself. */
-function settleUnknown(run: RunRecorder, current: CurrentStep, why: string): void {
-  if (current.call !== undefined)
-    record(run, { case: "toolSettledUnknown", value: create(ToolSettledUnknownSchema, { reason: shorten(why, 1024) }) }, aboutCall(current));
+function settleUnknown(run: RunRecorder, execution: Execution, why: string): void {
+  if (execution.call !== undefined)
+    record(run, { case: "toolSettledUnknown", value: create(ToolSettledUnknownSchema, { reason: shorten(why, 1024) }) }, aboutCall(execution));
   const message = `${why}; what it did is unknown, so it is not tried again. Check its effects before you start the run anew`;
-  failAttempt(run, stepError(ErrorCode.WORKER_LOST, "UNKNOWN_EFFECT", current.stepId, message), { retry: false });
+  failAttempt(run, execution, stepError(ErrorCode.WORKER_LOST, "UNKNOWN_EFFECT", execution.stepId, message), { retry: false });
 }
 
-function recordCallFailure(run: RunRecorder, current: CurrentStep, error: ForgeError, durationMs: bigint): void {
-  if (current.call === undefined) return;
-  record(run, { case: "toolFailed", value: create(ToolFailedSchema, { error, durationMs }) }, aboutCall(current));
+function recordCallFailure(run: RunRecorder, execution: Execution, error: ForgeError, durationMs: bigint): void {
+  if (execution.call === undefined) return;
+  record(run, { case: "toolFailed", value: create(ToolFailedSchema, { error, durationMs }) }, aboutCall(execution));
 }
 
 /** Characters of a late answer that are kept. */
@@ -169,20 +167,21 @@ function lateOutcome(outcome: TaskReportedLate["outcome"]): { readonly outcome: 
   }
 }
 
-function aboutCall(current: CurrentStep): { readonly stepId: string; readonly toolCallId: string } {
-  return { stepId: current.stepId, toolCallId: current.call?.toolCallId ?? "" };
+function aboutCall(execution: Execution): { readonly stepId: string; readonly toolCallId: string } {
+  return { stepId: execution.stepId, toolCallId: execution.call?.toolCallId ?? "" };
 }
 
 /** The open attempt of a function or tool step with this key. */
-function openTask(state: RunState, key: string): CurrentStep | undefined {
-  const { current } = state;
-  if (current === undefined || stepTaskKey(current) !== key) return undefined;
-  return stepAt(state, current.position).kind.case === "agent" ? undefined : current;
+function openTask(state: RunState, key: string): Execution | undefined {
+  const execution = state.executions.find((each) => stepTaskKey(each) === key);
+  if (execution === undefined || execution.group !== undefined) return undefined;
+  const { kind } = stepAt(state, execution.position);
+  return kind.case === "function" || kind.case === "tool" ? execution : undefined;
 }
 
 /** Whether the attempt may have no result yet: what is not idempotent begins only with a go-ahead that is on record. */
-function mustStart(state: RunState, current: CurrentStep): boolean {
-  return !current.started && !isIdempotent(state, current);
+function mustStart(state: RunState, execution: Execution): boolean {
+  return !execution.started && !isIdempotent(state, execution);
 }
 
 function taskNotStarted(state: RunState, key: string): Rejected {

@@ -1,11 +1,11 @@
-import { ErrorCode, type ForgeError, type Value } from "@forge/protocol/common";
+import { ErrorCode, type ForgeError } from "@forge/protocol/common";
 import type { Context } from "../decider.ts";
 import { evaluateCondition } from "../expression/evaluate.ts";
 import { stepError } from "./errors.ts";
 import { conditionOf } from "./expressions.ts";
 import { readsOfBranches } from "./reads.ts";
 import { failed, type Outcome, succeeded } from "./result.ts";
-import { stateView } from "./scope.ts";
+import { type FreshOutput, stateView } from "./scope.ts";
 import { positionOf, type RunState, stepAt } from "./state.ts";
 
 /** What follows: a step, the run's end, or its failure. */
@@ -28,14 +28,14 @@ export function nextInSequence(state: RunState, position: number): Next {
   return position + 1 < (state.definition?.steps.length ?? 0) ? { kind: "step", position: position + 1 } : { kind: "end" };
 }
 
-/** Chooses what follows a completed step: the first rule that is true, then the default; without rules, the sequence. */
-export function resolveBranch(state: RunState, position: number, output: Value, context: Context): Branch {
+/** Chooses what follows a completed step: the first rule that is true, then the default; without rules, the sequence. `fresh` is an output that has not joined the state yet. */
+export function resolveBranch(state: RunState, position: number, context: Context, fresh?: FreshOutput): Branch {
   const step = stepAt(state, position);
   if (step.next.length === 0 && step.nextDefault === undefined) {
     const next = nextInSequence(state, position);
     return next.kind === "step" ? { next, stepId: stepAt(state, next.position).id, source: "sequence" } : { next, stepId: "", source: "end" };
   }
-  const chosen = chooseTarget(state, position, output, context);
+  const chosen = chooseTarget(state, position, context, fresh);
   if (!chosen.ok) return { next: { kind: "failure", error: chosen.error }, stepId: "", source: "" };
   const { target, source } = chosen.value;
   if (target === END) return { next: { kind: "end" }, stepId: "", source };
@@ -44,9 +44,14 @@ export function resolveBranch(state: RunState, position: number, output: Value, 
   return { next: { kind: "failure", error: branchError(step.id, `${source} leads to "${target}", which is no step`) }, stepId: "", source: "" };
 }
 
-function chooseTarget(state: RunState, position: number, output: Value, context: Context): Outcome<{ readonly target: string; readonly source: string }> {
+function chooseTarget(
+  state: RunState,
+  position: number,
+  context: Context,
+  fresh: FreshOutput | undefined,
+): Outcome<{ readonly target: string; readonly source: string }> {
   const step = stepAt(state, position);
-  const view = stateView(state, readsOfBranches(step), context, step.id, { position, output });
+  const view = stateView(state, readsOfBranches(step), context, step.id, fresh);
   if (!view.ok) return failed(branchError(step.id, view.error.message));
   for (const [index, rule] of step.next.entries()) {
     const parsed = conditionOf(rule);

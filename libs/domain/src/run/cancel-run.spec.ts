@@ -27,7 +27,7 @@ describe("cancelling a run", () => {
     expect(run.task).toMatchObject({ key: "step:0:1", cancelRequested: true });
     expect(run.decider.listing(run.state).status).toBe("RUN_STATUS_CANCELLING");
     expect(run.execute(started(run.key)).rejection).toMatchObject({ code: ErrorCode.CANCELLED, reason: "RUN_CANCELLING" });
-    expect(run.must(taskCancelled(run.key)).cases).toEqual(["runCancelled"]);
+    expect(run.must(taskCancelled(run.key)).cases).toEqual(["stepCancelled", "runCancelled"]);
     expect(run.outstanding()).toEqual([]);
     expect(run.decider.listing(run.state).status).toBe("RUN_STATUS_CANCELLED");
   });
@@ -47,7 +47,7 @@ describe("cancelling a run", () => {
     run.must(started(run.key));
     run.must(cancelRun());
     expect(run.task.cancelRequested).toBe(true);
-    expect(run.must(taskCancelled(run.key)).cases).toEqual(["toolCancelled", "runCancelled"]);
+    expect(run.must(taskCancelled(run.key)).cases).toEqual(["toolCancelled", "stepCancelled", "runCancelled"]);
   });
 
   it("records what a started tool has done after all", () => {
@@ -66,7 +66,7 @@ describe("cancelling a run", () => {
 
   it("ends a call at once that nobody has started", () => {
     const run = runOf(workflow([toolStep("a", WRITE.name)]), TOOLS);
-    expect(run.must(cancelRun()).cases).toEqual(["runCancelRequested", "toolCancelled", "runCancelled"]);
+    expect(run.must(cancelRun()).cases).toEqual(["runCancelRequested", "toolCancelled", "stepCancelled", "runCancelled"]);
   });
 
   it("may be asked for again until the run has ended", () => {

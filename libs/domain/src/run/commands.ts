@@ -1,72 +1,130 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { CommandHeaderSchema, StreamKind, StreamRefSchema } from "@forge/protocol/common";
-import { type OutgoingCommand, OutgoingCommandSchema } from "@forge/protocol/engine";
+import { type OutgoingCommand, OutgoingCommandSchema, ReportRunEndSchema, StartChildRunSchema } from "@forge/protocol/engine";
 import type { Event } from "@forge/protocol/event";
 import { type AgentSpec, AgentSpecSchema, CancelTurnRequestSchema, CreateSessionRequestSchema, StartTurnRequestSchema } from "@forge/protocol/session";
-import type { StepDefinition } from "@forge/protocol/workflow";
+import { CancelRunRequestSchema, type RunParent, StartRunRequestSchema, type StepDefinition } from "@forge/protocol/workflow";
 import { shorten } from "../text.ts";
-import { type SessionCommand, sessionCommandId } from "./keys.ts";
-import { type CurrentStep, type RunState, stepAt } from "./state.ts";
+import { type StreamCommand, streamCommandId } from "./keys.ts";
+import { type Execution, executionAt, type RunState, stepAt } from "./state.ts";
+import { childInputs } from "./sub-run.ts";
 
 /** Of CreateSessionRequest.title, by its contract. */
 const TITLE_LENGTH_MAX = 256;
 
-/** The commands to an agent step's session: create it and start its turn when an attempt begins, cancel the turn when the run is asked to stop. */
+/**
+ * What a run asks of the streams that work for its steps: an agent step's session is created and its turn started when an attempt begins, a workflow step's
+ * run is started; either is cancelled when its execution is asked to stop. A run that has ended tells the one whose step started it.
+ */
 export function commands(state: RunState, event: Event): readonly OutgoingCommand[] {
-  const { current } = state;
-  if (current === undefined || current.sessionId === "") return [];
-  switch (event.payload.case) {
-    case "stepStarted":
-      return [createSession(state, current), startTurn(state, current)];
+  const { payload } = event;
+  switch (payload.case) {
+    case "stepStarted": {
+      const execution = executionAt(state, payload.value.executionIndex);
+      if (execution === undefined) return [];
+      if (execution.childRunId !== "") return [startChildRun(state, execution)];
+      return execution.sessionId === "" ? [] : [createSession(state, execution), startTurn(state, execution)];
+    }
     case "runCancelRequested":
-      // Asked once, however often people ask.
-      return state.cancelRequestCount === 1 ? [cancelTurn(state, current)] : [];
+    case "runDeadlinePassed":
+    case "stepFailed":
+      // Asked once, however often people ask, and whatever else goes wrong meanwhile.
+      return state.executions.flatMap((execution) => (execution.stopSeq === Number(event.seq) ? cancel(state, execution) : []));
+    case "runCompleted":
+    case "runFailed":
+    case "runCancelled":
+      return state.parent === undefined ? [] : [reportEnd(state, state.parent, event)];
     default:
       return [];
   }
 }
 
-function createSession(state: RunState, current: CurrentStep): OutgoingCommand {
-  const step = stepAt(state, current.position);
-  const value = create(CreateSessionRequestSchema, {
-    header: header(state, current, "create"),
-    agent: agentOf(state, step),
-    policy: state.policy,
-    labels: { run_id: state.runId, step_id: current.stepId },
-    queue: state.queue,
-    title: shorten(`${state.workflowId} / ${current.stepId}`, TITLE_LENGTH_MAX),
-    parent: { runId: state.runId, stepId: current.stepId },
-  });
-  return outgoing(state, current, "create", { case: "createSession", value });
+function cancel(state: RunState, execution: Execution): readonly OutgoingCommand[] {
+  if (execution.childRunId !== "") return [cancelChildRun(state, execution)];
+  return execution.sessionId === "" ? [] : [cancelTurn(state, execution)];
 }
 
-function startTurn(state: RunState, current: CurrentStep): OutgoingCommand {
-  const value = create(StartTurnRequestSchema, {
-    header: header(state, current, "turn"),
-    sessionId: current.sessionId,
-    input: [{ kind: { case: "text", value: { text: current.prompt } } }],
+function startChildRun(state: RunState, execution: Execution): OutgoingCommand {
+  const step = stepAt(state, execution.position);
+  const inputs = childInputs(step, execution.input);
+  if (step.kind.case !== "workflow" || !inputs.ok) throw new Error(`step ${step.id} of run ${state.runId} starts no run`);
+  const request = create(StartRunRequestSchema, {
+    header: header(state, execution, "create"),
+    definition: step.kind.value.definition,
+    inputs: inputs.value,
+    labels: { ...state.labels, parent_run_id: state.runId },
+    queue: state.queue,
+    modelOverride: state.modelOverride,
+    policy: state.policy,
   });
-  return outgoing(state, current, "turn", { case: "startTurn", value });
+  const value = create(StartChildRunSchema, { request, parent: { runId: state.runId, stepId: execution.stepId }, depth: state.depth + 1 });
+  return outgoing(state, execution, "create", { case: "startChildRun", value });
+}
+
+function cancelChildRun(state: RunState, execution: Execution): OutgoingCommand {
+  const value = create(CancelRunRequestSchema, { header: header(state, execution, "cancel"), runId: execution.childRunId });
+  return outgoing(state, execution, "cancel", { case: "cancelRun", value });
+}
+
+/** A resumed run ends again, so the end's seq is part of what names it. */
+function reportEnd(state: RunState, parent: RunParent, { payload, seq }: Event): OutgoingCommand {
+  const output = payload.case === "runCompleted" ? payload.value.output : undefined;
+  const error = payload.case === "runFailed" ? payload.value.error : undefined;
+  const value = create(ReportRunEndSchema, { stepId: parent.stepId, runId: state.runId, status: state.status, output, error, usage: state.usage });
+  return create(OutgoingCommandSchema, {
+    source: create(StreamRefSchema, { kind: StreamKind.RUN, id: state.runId }),
+    target: create(StreamRefSchema, { kind: StreamKind.RUN, id: parent.runId }),
+    commandId: `run-end:${state.runId}:${seq}`,
+    command: { case: "reportRunEnd", value },
+  });
+}
+
+function createSession(state: RunState, execution: Execution): OutgoingCommand {
+  const step = stepAt(state, execution.position);
+  const value = create(CreateSessionRequestSchema, {
+    header: header(state, execution, "create"),
+    agent: agentOf(state, step),
+    policy: state.policy,
+    labels: { run_id: state.runId, step_id: execution.stepId },
+    queue: state.queue,
+    title: shorten(`${state.workflowId} / ${execution.stepId}`, TITLE_LENGTH_MAX),
+    parent: { runId: state.runId, stepId: execution.stepId },
+  });
+  return outgoing(state, execution, "create", { case: "createSession", value });
+}
+
+function startTurn(state: RunState, execution: Execution): OutgoingCommand {
+  const value = create(StartTurnRequestSchema, {
+    header: header(state, execution, "turn"),
+    sessionId: execution.sessionId,
+    input: [{ kind: { case: "text", value: { text: execution.prompt } } }],
+  });
+  return outgoing(state, execution, "turn", { case: "startTurn", value });
 }
 
 /** The run never learns the turn's id: from a parent, an empty one names the active turn. */
-function cancelTurn(state: RunState, current: CurrentStep): OutgoingCommand {
-  const value = create(CancelTurnRequestSchema, { header: header(state, current, "cancel"), sessionId: current.sessionId });
-  return outgoing(state, current, "cancel", { case: "cancelTurn", value });
+function cancelTurn(state: RunState, execution: Execution): OutgoingCommand {
+  const value = create(CancelTurnRequestSchema, { header: header(state, execution, "cancel"), sessionId: execution.sessionId });
+  return outgoing(state, execution, "cancel", { case: "cancelTurn", value });
 }
 
-function outgoing(state: RunState, current: CurrentStep, command: SessionCommand, payload: OutgoingCommand["command"]): OutgoingCommand {
+function outgoing(state: RunState, execution: Execution, command: StreamCommand, payload: OutgoingCommand["command"]): OutgoingCommand {
   return create(OutgoingCommandSchema, {
     source: create(StreamRefSchema, { kind: StreamKind.RUN, id: state.runId }),
-    target: create(StreamRefSchema, { kind: StreamKind.SESSION, id: current.sessionId }),
-    commandId: sessionCommandId(state.runId, current, command),
+    target: targetOf(execution),
+    commandId: streamCommandId(state.runId, execution, command),
     command: payload,
   });
 }
 
-function header(state: RunState, current: CurrentStep, command: SessionCommand) {
-  return create(CommandHeaderSchema, { version: { major: 1, minor: 0 }, commandId: sessionCommandId(state.runId, current, command) });
+function targetOf({ sessionId, childRunId }: Execution) {
+  const [kind, id] = childRunId === "" ? [StreamKind.SESSION, sessionId] : [StreamKind.RUN, childRunId];
+  return create(StreamRefSchema, { kind, id });
+}
+
+function header(state: RunState, execution: Execution, command: StreamCommand) {
+  return create(CommandHeaderSchema, { version: { major: 1, minor: 0 }, commandId: streamCommandId(state.runId, execution, command) });
 }
 
 /** The step's agent with the run's model, bounded by the step's timeout. */

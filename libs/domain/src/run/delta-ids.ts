@@ -4,7 +4,7 @@ import type { RunState } from "./state.ts";
 
 /** What the output of a step's task belongs to; nothing where the task has ended. */
 export function deltaIds(state: RunState, taskKey: string): Pick<EventDraft, "toolCallId" | "stepId"> {
-  const { current } = state;
-  if (current === undefined || stepTaskKey(current) !== taskKey) return {};
-  return { stepId: current.stepId, toolCallId: current.call?.toolCallId };
+  const execution = state.executions.find((each) => stepTaskKey(each) === taskKey);
+  if (execution === undefined) return {};
+  return { stepId: execution.stepId, toolCallId: execution.call?.toolCallId };
 }

@@ -190,7 +190,7 @@ describe("a function step that is not idempotent", () => {
   it("ends at once when it is cancelled before its start, and then nobody may start it", () => {
     const run = runOf(workflow(steps));
     const key = run.key;
-    expect(run.must(cancelRun()).cases).toEqual(["runCancelRequested", "runCancelled"]);
+    expect(run.must(cancelRun()).cases).toEqual(["runCancelRequested", "stepCancelled", "runCancelled"]);
     expect(run.execute(started(key)).rejection?.reason).toBe("TASK_NOT_OPEN");
   });
 });

@@ -1,24 +1,34 @@
-import type { CurrentStep } from "./state.ts";
+import type { Execution } from "./state.ts";
 
 /** The key of an attempt's task. */
-export function stepTaskKey(current: Pick<CurrentStep, "executionIndex" | "attempt">): string {
-  return `step:${current.executionIndex}:${current.attempt}`;
+export function stepTaskKey(execution: Pick<Execution, "executionIndex" | "attempt">): string {
+  return `step:${execution.executionIndex}:${execution.attempt}`;
 }
 
 /** The key of the timer that an agent step's next attempt waits for. */
-export function retryTimerKey(current: Pick<CurrentStep, "executionIndex" | "attempt">): string {
-  return `retry:${current.executionIndex}:${current.attempt}`;
+export function retryTimerKey(execution: Pick<Execution, "executionIndex" | "attempt">): string {
+  return `retry:${execution.executionIndex}:${execution.attempt}`;
 }
 
-/** What a run asks of an agent step's session. */
-export type SessionCommand = "create" | "turn" | "cancel";
+/** The key of the timer that ends a wait, or gives it up. */
+export function waitTimerKey({ executionIndex }: Pick<Execution, "executionIndex">): string {
+  return `wait:${executionIndex}`;
+}
 
-/** The id of a command to an attempt's session. It derives from the attempt, so that the run knows it again when it comes back refused. */
-export function sessionCommandId(runId: string, current: Pick<CurrentStep, "executionIndex" | "attempt">, command: SessionCommand): string {
-  return `run:${runId}:${current.executionIndex}:${current.attempt}:${command}`;
+/** The key of the timer of the whole run's time, counted from a start or a resumption. */
+export function deadlineTimerKey(fromMs: number): string {
+  return `deadline:${fromMs}`;
+}
+
+/** What a run asks of the session or run that works for a step. */
+export type StreamCommand = "create" | "turn" | "cancel";
+
+/** The id of a command to an attempt's session or run. It derives from the attempt, so that the run knows it again when it comes back refused. */
+export function streamCommandId(runId: string, execution: Pick<Execution, "executionIndex" | "attempt">, command: StreamCommand): string {
+  return `run:${runId}:${execution.executionIndex}:${execution.attempt}:${command}`;
 }
 
 /** Stays the same over all attempts of one execution: whoever has done the work once can tell. */
-export function idempotencyKey(runId: string, current: Pick<CurrentStep, "stepId" | "executionIndex">): string {
-  return `${runId}/${current.stepId}/${current.executionIndex}`;
+export function idempotencyKey(runId: string, execution: Pick<Execution, "stepId" | "executionIndex">): string {
+  return `${runId}/${execution.stepId}/${execution.executionIndex}`;
 }

@@ -1,6 +1,26 @@
-/** Steps of a definition, and executions of steps in one run: what a person can still inspect, and what a state can still hold. */
+/** Steps of a definition: what a person can still inspect, and what a state can still hold. */
 export const STEPS_MAX = 10_000;
-export const EXECUTIONS_MAX = 10_000;
+
+/** Items of one list. */
+export const ITEMS_MAX = 10_000;
+
+/** Executions of steps and items in one run. */
+export const EXECUTIONS_MAX = 50_000;
+
+/** Executions at once where a workflow says nothing. */
+export const PARALLEL_DEFAULT = 16;
+
+/** Executions at once that a workflow may ask for. */
+export const PARALLEL_MAX = 1_000;
+
+/** Runs below each other. */
+export const RUN_DEPTH_MAX = 8;
+
+/** Signals that may wait in a run for a step. */
+export const SIGNALS_MAX = 1_000;
+
+/** How far ahead a wait may end: a year. */
+export const WAIT_MS_MAX = 366 * 24 * 3_600_000;
 
 /** Executions of one step: a loop that has not ended by then is one that does not end. */
 export const STEP_EXECUTIONS_MAX = 1_000;
@@ -51,5 +71,14 @@ export const TIMEOUT_MS_DEFAULT = 60_000;
 /** Warnings in the answer to a start. */
 export const WARNINGS_MAX = 100;
 
-/** Ended tool calls that a late answer is still assigned to: it comes within minutes or never, and steps run one at a time. */
-export const ENDED_CALLS_MAX = 16;
+/** Ended tool calls that a late answer is still assigned to: it comes within minutes or never. */
+export const ENDED_CALLS_MAX = 64;
+
+/** Needs of a step. */
+export const NEEDS_MAX = 1_000;
+
+/** Bytes of the JSON Schema of a step's output. */
+export const OUTPUT_SCHEMA_BYTES_MAX = 65_536;
+
+/** The longest time that a whole run may take: a year. */
+export const DEADLINE_MS_MAX = WAIT_MS_MAX;

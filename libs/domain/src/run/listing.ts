@@ -1,16 +1,41 @@
-import { RunStatusSchema } from "@forge/protocol/workflow";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { StreamKind } from "@forge/protocol/common";
+import { PendingApprovalSchema } from "@forge/protocol/tool";
+import { RunStatus, RunStatusSchema } from "@forge/protocol/workflow";
 import type { Listing } from "../decider.ts";
-import type { RunState } from "./state.ts";
+import type { Execution, RunState } from "./state.ts";
 
-/** What lists of runs show and filter by. A run's tools are granted with its start, so no approval waits in it. */
+/** What lists of runs show and filter by, and the approvals that its waits ask for. */
 export function listing(state: RunState): Listing {
   return {
-    status: RunStatusSchema.value[state.status]?.name ?? "",
+    status: RunStatusSchema.value[shownStatus(state)]?.name ?? "",
     detailStatus: "",
     title: state.workflowId,
     subject: state.workflowId,
     version: state.workflowVersion,
     labels: state.labels,
-    approvals: [],
+    approvals: state.executions.flatMap((execution) => approvalOf(state, execution)),
   };
+}
+
+/** Where a run stands for people: one that goes on may be paused, or do nothing but wait. */
+export function shownStatus({ status, paused, executions }: RunState): RunStatus {
+  if (status !== RunStatus.RUNNING) return status;
+  if (paused) return RunStatus.PAUSED;
+  const leaves = executions.filter(({ group }) => group === undefined);
+  return leaves.length > 0 && leaves.every(({ wait }) => wait !== undefined) ? RunStatus.WAITING : RunStatus.RUNNING;
+}
+
+function approvalOf(state: RunState, { wait, stepId, decidedAtMs, stopSeq }: Execution): Uint8Array[] {
+  if (wait === undefined || wait.approvalId === "" || stopSeq > 0) return [];
+  const approval = create(PendingApprovalSchema, {
+    stream: { kind: StreamKind.RUN, id: state.runId },
+    approvalId: wait.approvalId,
+    stepId,
+    question: wait.question,
+    requestedAt: timestampFromMs(decidedAtMs),
+    expiresAt: wait.untilMs === 0 ? undefined : timestampFromMs(wait.untilMs),
+  });
+  return [toBinary(PendingApprovalSchema, approval)];
 }

@@ -1,54 +1,99 @@
 import type { Value } from "@forge/protocol/common";
-import { OnError } from "@forge/protocol/workflow";
+import { OnError, type StepDefinition } from "@forge/protocol/workflow";
+import { ITEMS_INPUT } from "./for-each.ts";
 import { artifactOf } from "./json.ts";
-import { type Reads, readsOfBranches, readsOfInput, unionOfReads } from "./reads.ts";
+import { stepTaskKey } from "./keys.ts";
+import { valuesOf } from "./outputs.ts";
+import { type Reads, readsOfBranches, readsOfInput, readsOfItems, readsOfWhen, unionOfReads } from "./reads.ts";
 import type { RunCommand } from "./run-command.ts";
-import { type CurrentStep, positionOf, type RunState, stepAt } from "./state.ts";
+import { type Execution, isGraph, positionOf, type RunState, stepAt } from "./state.ts";
 
 /** Hashes of the artifacts that deciding may read: what has just come, and what branches, mappings and prompts of the steps that may follow look into. */
 export function needs(state: RunState, command: RunCommand): readonly string[] {
   switch (command.$typeName) {
     case "forge.workflow.v1.StartRunRequest":
       return hashes([command.inputs]);
+    case "forge.engine.v1.StartChildRun":
+      return hashes([command.request?.inputs]);
+    case "forge.engine.v1.ForkFromRun":
+      return hashes([command.created?.inputs, ...(command.forked?.steps.flatMap((step) => [step.output, ...step.items]) ?? [])]);
     case "task.settled": {
-      const { outcome } = command;
-      return needsAtEnd(state, outcome.case === "function" || outcome.case === "tool" ? outcome.value.output : undefined);
+      const { outcome, key } = command;
+      const output = outcome.case === "function" || outcome.case === "tool" ? outcome.value.output : undefined;
+      return needsAtEnd(
+        state,
+        state.executions.find((execution) => stepTaskKey(execution) === key),
+        output,
+      );
     }
     case "forge.engine.v1.ReportTurnEnd":
-      return [...new Set([...hashes([command.text]), ...needsAtEnd(state, undefined)])];
+      return needsAtEnd(
+        state,
+        state.executions.find(({ sessionId }) => sessionId === command.sessionId),
+        undefined,
+        hashes([command.text]),
+      );
+    case "forge.engine.v1.ReportRunEnd":
+      return needsAtEnd(
+        state,
+        state.executions.find(({ childRunId }) => childRunId === command.runId),
+        command.output,
+      );
     case "task.lost":
     case "forge.engine.v1.RejectCommand":
-      return needsAtEnd(state, undefined);
+    case "forge.workflow.v1.SignalRunRequest":
+    case "forge.workflow.v1.ContinueRunRequest":
+    case "forge.workflow.v1.ResumeRunRequest":
+    case "forge.event.v1.ResolveApprovalRequest":
+    case "timer.fired":
+      return needsAtEnd(state, undefined, undefined);
     case "task.started":
     case "task.reported_late":
-    case "timer.fired":
+    case "forge.workflow.v1.PauseRunRequest":
     case "forge.workflow.v1.CancelRunRequest":
       return [];
   }
 }
 
-/** What may be read once the current attempt has ended with this output. */
-function needsAtEnd(state: RunState, output: Value | undefined): readonly string[] {
-  const { current } = state;
-  if (current === undefined) return [];
-  const own = stepAt(state, current.position).outputs.length > 0 ? [output] : [];
-  if (state.artifactOutputCount === 0 && artifactOf(output) === undefined && artifactOf(state.inputs) === undefined) return [];
-  const reads = readsAtEnd(state, current);
-  const outputAt = (position: number | undefined): Value | undefined =>
-    position === current.position && output !== undefined ? output : state.steps[position ?? -1]?.output;
-  const read = reads.steps === "all" ? state.steps.map((_, position) => outputAt(position)) : Array.from(reads.steps, (id) => outputAt(positionOf(state, id)));
-  return hashes([...own, ...read, reads.inputs ? state.inputs : undefined]);
+/** What may be read once an execution has ended with this output; undefined: any may have. */
+function needsAtEnd(state: RunState, ended: Execution | undefined, output: Value | undefined, also: readonly string[] = []): readonly string[] {
+  const lists = state.executions.map(({ group, input }) => (group === undefined ? undefined : input[ITEMS_INPUT]));
+  const own = ended !== undefined && checksOutput(stepAt(state, ended.position)) ? [output] : [];
+  const mayReadNone = state.artifactOutputCount === 0 && artifactOf(state.inputs) === undefined;
+  if (mayReadNone && hashes([output, ...lists]).length === 0) return also;
+  const reads = unionOfReads(candidates(state, ended).flatMap(readsOfStep));
+  const valuesAt = (position: number): readonly (Value | undefined)[] => [
+    ...valuesOf(state.steps[position]),
+    ...(position === ended?.position ? [output, ...(groupOf(state, ended)?.outputs ?? [])] : []),
+  ];
+  const positions = reads.steps === "all" ? state.steps.keys() : Array.from(reads.steps, (id) => positionOf(state, id) ?? -1);
+  const read = Array.from(positions).flatMap(valuesAt);
+  return [...new Set([...also, ...hashes([...own, ...lists, ...read, reads.inputs ? state.inputs : undefined])])];
 }
 
-function readsAtEnd(state: RunState, current: CurrentStep): Reads {
+/** The items that had ended before, where the ended one belongs to a list. */
+function groupOf(state: RunState, { item }: Execution): Execution["group"] {
+  return item === undefined ? undefined : state.executions.find(({ executionIndex }) => executionIndex === item.groupIndex)?.group;
+}
+
+function checksOutput(step: StepDefinition): boolean {
+  return step.outputs.length > 0 || step.outputSchemaJson !== "";
+}
+
+function readsOfStep(step: StepDefinition): Reads[] {
+  return [readsOfBranches(step), readsOfWhen(step), readsOfItems(step), readsOfInput(step)];
+}
+
+/** Steps that may begin, or take their branch, in one decision. */
+function candidates(state: RunState, ended: Execution | undefined): readonly StepDefinition[] {
   const steps = state.definition?.steps ?? [];
-  const step = stepAt(state, current.position);
+  if (ended === undefined || isGraph(state)) return steps;
+  const step = stepAt(state, ended.position);
   const targets = [...step.next.map((rule) => rule.goto), ...(step.nextDefault === undefined ? [] : [step.nextDefault])].map((id) => positionOf(state, id));
-  const followers = [current.position + 1, ...targets.filter((position) => position !== undefined)];
+  const followers = [ended.position + 1, ...targets.filter((position) => position !== undefined)];
   // Where failures are passed over, a step that can't begin is followed by the next, so that any later one may come.
-  const first = Math.min(...followers);
-  const candidates = state.definition?.onError === OnError.CONTINUE ? steps.slice(first) : followers.flatMap((position) => steps[position] ?? []);
-  return unionOfReads([readsOfBranches(step), ...candidates.map(readsOfInput)]);
+  const later = state.definition?.onError === OnError.CONTINUE ? steps.slice(Math.min(...followers)) : followers.flatMap((position) => steps[position] ?? []);
+  return [step, ...later];
 }
 
 function hashes(values: readonly (Value | undefined)[]): string[] {

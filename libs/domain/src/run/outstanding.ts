@@ -1,68 +1,90 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { FunctionTaskSchema, type Task, TaskSchema, ToolTaskSchema } from "@forge/protocol/worker";
-import { type FunctionStep, RunStatus, type StepDefinition } from "@forge/protocol/workflow";
+import type { FunctionStep, StepDefinition } from "@forge/protocol/workflow";
 import type { OutstandingTask } from "../task.ts";
 import { isIdempotent } from "./idempotent.ts";
-import { idempotencyKey, retryTimerKey, stepTaskKey } from "./keys.ts";
+import { deadlineTimerKey, idempotencyKey, retryTimerKey, stepTaskKey, waitTimerKey } from "./keys.ts";
 import { TIMEOUT_MS_DEFAULT } from "./limits.ts";
-import { type CurrentStep, isActive, type RunState, type StepCall, stepAt } from "./state.ts";
+import { type Execution, isActive, isStopping, type RunState, type StepCall, stepAt } from "./state.ts";
 import { artifactInputs } from "./tool-call.ts";
 
-/** The one task that a run waits for: a function's or tool's attempt, or the time of an agent's next attempt. A turn under way is its session's. */
+/**
+ * What a run waits for: attempts of functions and tools, the times of next attempts and waits, and its own deadline. A turn or a run under way is its
+ * own stream's.
+ */
 export function outstanding(state: RunState): readonly OutstandingTask[] {
-  const { current } = state;
-  if (current === undefined || !isActive(state)) return [];
-  const step = stepAt(state, current.position);
+  if (!isActive(state)) return [];
+  const tasks = state.executions.flatMap((execution) => tasksOf(state, execution));
+  const deadline = deadlineOf(state);
+  return deadline === undefined ? tasks : [...tasks, deadline];
+}
+
+function deadlineOf(state: RunState): OutstandingTask | undefined {
+  const { deadlineFromMs, definition } = state;
+  if (definition?.deadline === undefined || isStopping(state)) return undefined;
+  return { kind: "timer", key: deadlineTimerKey(deadlineFromMs), dueAtMs: deadlineFromMs + durationMs(definition.deadline) };
+}
+
+function tasksOf(state: RunState, execution: Execution): readonly OutstandingTask[] {
+  if (execution.group !== undefined) return [];
+  const step = stepAt(state, execution.position);
   switch (step.kind.case) {
     case "agent":
-      return current.waiting ? [{ kind: "timer", key: retryTimerKey(current), dueAtMs: current.dueAtMs }] : [];
+    case "workflow":
+      return execution.waiting ? [{ kind: "timer", key: retryTimerKey(execution), dueAtMs: execution.dueAtMs }] : [];
+    case "wait": {
+      const untilMs = execution.wait?.untilMs ?? 0;
+      return untilMs === 0 ? [] : [{ kind: "timer", key: waitTimerKey(execution), dueAtMs: untilMs }];
+    }
     case "function":
-      return [workTask(state, current, `function:${step.kind.value.name}`, functionTask(state, current, step, step.kind.value))];
+      return [workTask(state, execution, `function:${step.kind.value.name}`, functionTask(state, execution, step, step.kind.value))];
     case "tool":
-      return current.call === undefined ? [] : [workTask(state, current, `tool:${step.kind.value.tool}`, toolTask(state, current, step, current.call))];
+      return execution.call === undefined
+        ? []
+        : [workTask(state, execution, `tool:${step.kind.value.tool}`, toolTask(state, execution, step, execution.call))];
     case undefined:
       throw new Error(`step ${step.id} of run ${state.runId} has no kind`);
   }
 }
 
-function workTask(state: RunState, current: CurrentStep, capability: string, task: Task): OutstandingTask {
+function workTask(state: RunState, execution: Execution, capability: string, task: Task): OutstandingTask {
   return {
     kind: "work",
-    key: stepTaskKey(current),
+    key: stepTaskKey(execution),
     queue: state.queue,
     capability,
     task,
-    idempotent: isIdempotent(state, current),
-    dueAtMs: current.dueAtMs,
-    cancelRequested: state.status === RunStatus.CANCELLING,
+    idempotent: isIdempotent(state, execution),
+    dueAtMs: execution.dueAtMs,
+    cancelRequested: execution.stopSeq > 0,
   };
 }
 
-function functionTask(state: RunState, current: CurrentStep, step: StepDefinition, { name }: FunctionStep): Task {
-  const value = create(FunctionTaskSchema, { runId: state.runId, stepId: current.stepId, attempt: current.attempt, name, input: { ...current.input } });
-  return create(TaskSchema, { kind: { case: "function", value }, ...commonFields(state, current, step) });
+function functionTask(state: RunState, execution: Execution, step: StepDefinition, { name }: FunctionStep): Task {
+  const value = create(FunctionTaskSchema, { runId: state.runId, stepId: execution.stepId, attempt: execution.attempt, name, input: { ...execution.input } });
+  return create(TaskSchema, { kind: { case: "function", value }, ...commonFields(state, execution, step) });
 }
 
-function toolTask(state: RunState, current: CurrentStep, step: StepDefinition, call: StepCall): Task {
+function toolTask(state: RunState, execution: Execution, step: StepDefinition, call: StepCall): Task {
   const value = create(ToolTaskSchema, {
     toolCallId: call.toolCallId,
     tool: call.decision.tool,
     argumentsJson: call.argumentsJson,
     runId: state.runId,
-    stepId: current.stepId,
+    stepId: execution.stepId,
     decision: call.decision,
-    input: artifactInputs(current.input),
+    input: artifactInputs(execution.input),
   });
-  return create(TaskSchema, { kind: { case: "tool", value }, ...commonFields(state, current, step) });
+  return create(TaskSchema, { kind: { case: "tool", value }, ...commonFields(state, execution, step) });
 }
 
 /** The time counts from when a worker gets the attempt: a run whose workers were away for a day goes on where it stopped. */
-function commonFields(state: RunState, current: CurrentStep, step: StepDefinition) {
+function commonFields(state: RunState, execution: Execution, step: StepDefinition) {
   const timeoutMs = step.timeout === undefined ? TIMEOUT_MS_DEFAULT : durationMs(step.timeout);
   return {
-    idempotencyKey: idempotencyKey(state.runId, current),
-    needsStart: !isIdempotent(state, current),
+    idempotencyKey: idempotencyKey(state.runId, execution),
+    needsStart: !isIdempotent(state, execution),
     timeout: durationFromMs(timeoutMs),
   };
 }

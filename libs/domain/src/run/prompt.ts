@@ -11,6 +11,7 @@ import { readsOfInput } from "./reads.ts";
 import { failed, type Outcome, succeeded } from "./result.ts";
 import { stateView } from "./scope.ts";
 import type { RunState } from "./state.ts";
+import type { Names } from "./step-input.ts";
 
 /** Renders an agent step's user message over `inputs` (the step's; the whole state where it maps none) and `state`. */
 export function renderPrompt(
@@ -19,13 +20,14 @@ export function renderPrompt(
   agent: AgentStep,
   input: Readonly<Record<string, Value>>,
   context: Context,
+  names: Names = {},
 ): Outcome<string> {
   const view = stateView(state, readsOfInput(step), context, step.id);
   if (!view.ok) return view;
   const whole: JsonValue = { ...view.value };
   const inputs = Object.keys(step.inputs).length === 0 ? succeeded(whole) : readInputs(step, input, context);
   if (!inputs.ok) return inputs;
-  const rendered = renderTemplate(agent.prompt, { inputs: inputs.value, state: whole });
+  const rendered = renderTemplate(agent.prompt, { ...names, inputs: inputs.value, state: whole });
   if (!rendered.ok) return failed(promptError(step, `its prompt can't be rendered: ${rendered.error.message} (at character ${rendered.error.position + 1})`));
   const { value } = rendered;
   if (utf8Length(value) > PROMPT_BYTES_MAX || !fitsInline(JSON.stringify(value))) {

@@ -1,8 +1,10 @@
-import type { StepDefinition } from "@forge/protocol/workflow";
+import type { InputSource, StepDefinition } from "@forge/protocol/workflow";
+import type { Expression } from "../expression/expression.ts";
 import { references } from "../expression/references.ts";
+import type { Result } from "../expression/result.ts";
 import { parseStatePath } from "../state-path/state-path.ts";
 import { parseTemplate, templateReferences } from "../template/template.ts";
-import { conditionOf } from "./expressions.ts";
+import { conditionOf, whenOf } from "./expressions.ts";
 
 /** What of a run's state a text looks into. */
 export interface Reads {
@@ -27,17 +29,22 @@ export function unionOfReads(all: readonly Reads[]): Reads {
 }
 
 const branchReads = new WeakMap<StepDefinition, Reads>();
+const whenReads = new WeakMap<StepDefinition, Reads>();
 const inputReads = new WeakMap<StepDefinition, Reads>();
+
+/** What the condition of a graph's step looks into. */
+export function readsOfWhen(step: StepDefinition): Reads {
+  return step.when === "" ? READS_NOTHING : remember(whenReads, step, () => readsOfCondition(whenOf(step)));
+}
+
+function readsOfCondition(parsed: Result<Expression>): Reads {
+  return parsed.ok ? unionOfReads(references(parsed.value).map((reference) => stateReads(reference.map((segment) => segment.name)))) : READS_NOTHING;
+}
 
 /** What a step's branch rules look into. */
 export function readsOfBranches(step: StepDefinition): Reads {
   return remember(branchReads, step, () =>
-    unionOfReads(
-      step.next.map((rule) => {
-        const parsed = conditionOf(rule);
-        return parsed.ok ? unionOfReads(references(parsed.value).map((reference) => stateReads(reference.map((segment) => segment.name)))) : READS_NOTHING;
-      }),
-    ),
+    unionOfReads(step.next.map((rule) => readsOfCondition(conditionOf(rule)))),
   );
 }
 
@@ -47,14 +54,13 @@ export function readsOfBranches(step: StepDefinition): Reads {
  */
 export function readsOfInput(step: StepDefinition): Reads {
   return remember(inputReads, step, () => {
-    const all = Object.values(step.inputs).map(({ kind }) => {
-      if (kind.case === "template") return readsOfTemplate(kind.value, runNames);
-      if (kind.case !== "path") return READS_NOTHING;
-      const path = parseStatePath(kind.value);
-      if (path === undefined) return READS_NOTHING;
-      return path[0] === "steps" && path.length === 2 && step.kind.case !== "agent" ? READS_NOTHING : namedReads(path);
-    });
-    if (step.kind.case === "agent") all.push(readsOfTemplate(step.kind.value.prompt, promptNames(step)));
+    // The parts of a prompt, of a sub-run's inputs and of a time to wait for are needed as text.
+    const reads = (source: InputSource) => readsOfSource(source, step.kind.case !== "agent" && step.kind.case !== "workflow");
+    const all = Object.values(step.inputs).map(reads);
+    const { kind } = step;
+    if (kind.case === "agent") all.push(readsOfTemplate(kind.value.prompt, promptNames(step)));
+    if (kind.case === "wait" && kind.value.kind.case === "until") all.push(readsOfSource(kind.value.kind.value, false));
+    if (kind.case === "wait" && kind.value.kind.case === "approval") all.push(readsOfTemplate(kind.value.kind.value.question, runNames));
     return unionOfReads(all);
   });
 }
@@ -66,6 +72,19 @@ function remember(memory: WeakMap<StepDefinition, Reads>, step: StepDefinition, 
     memory.set(step, reads);
   }
   return reads;
+}
+
+/** What the list of a for_each looks into. */
+export function readsOfItems(step: StepDefinition): Reads {
+  return step.forEach?.items === undefined ? READS_NOTHING : readsOfSource(step.forEach.items, false);
+}
+
+function readsOfSource({ kind }: InputSource, handsOn: boolean): Reads {
+  if (kind.case === "template") return readsOfTemplate(kind.value, runNames);
+  if (kind.case !== "path") return READS_NOTHING;
+  const path = parseStatePath(kind.value);
+  if (path === undefined) return READS_NOTHING;
+  return handsOn && path[0] === "steps" && path.length === 2 ? READS_NOTHING : namedReads(path);
 }
 
 /** What a template's placeholders look into; `named` says what a first name other than `state` stands for. */

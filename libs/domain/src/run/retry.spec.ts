@@ -61,7 +61,7 @@ describe("a step with a retry policy", () => {
     const run = runOf(definition);
     run.must(taskFailed(run.key));
     run.nowMs += 999;
-    expect(run.must(cancelRun()).cases).toEqual(["runCancelRequested", "runCancelled"]);
+    expect(run.must(cancelRun()).cases).toEqual(["runCancelRequested", "stepCancelled", "runCancelled"]);
     expect(run.outstanding()).toEqual([]);
   });
 

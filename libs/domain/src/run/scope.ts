@@ -1,8 +1,9 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { ErrorCode, type Value } from "@forge/protocol/common";
+import { ErrorCode } from "@forge/protocol/common";
 import type { Context } from "../decider.ts";
 import { stepError } from "./errors.ts";
 import { readValue } from "./json.ts";
+import { hasOutput, type Output, readOutput } from "./outputs.ts";
 import type { Reads } from "./reads.ts";
 import { failed, type Outcome, succeeded } from "./result.ts";
 import { positionOf, type RunState, stepAt } from "./state.ts";
@@ -15,9 +16,8 @@ export interface StateView {
 }
 
 /** An output that has just come and has not joined the state yet. */
-export interface FreshOutput {
+export interface FreshOutput extends Output {
   readonly position: number;
-  readonly output: Value;
 }
 
 /** What the runtime itself knows of a run. */
@@ -26,8 +26,9 @@ export function runtimeOf(state: RunState): Record<string, JsonValue> {
 }
 
 /** The step's newest output. */
-export function outputAt(state: RunState, position: number, fresh?: FreshOutput): Value | undefined {
-  return fresh?.position === position ? fresh.output : state.steps[position]?.output;
+export function outputAt(state: RunState, position: number, fresh?: FreshOutput): Output | undefined {
+  const output = fresh?.position === position ? fresh : state.steps[position];
+  return hasOutput(output) ? output : undefined;
 }
 
 /** Builds as much of the state as is read: large values that nobody looks into stay where they are. */
@@ -37,7 +38,7 @@ export function stateView(state: RunState, reads: Reads, context: Pick<Context, 
     const output = outputAt(state, position, fresh);
     if (output === undefined) continue;
     const { id } = stepAt(state, position);
-    const parsed = readValue(output, context);
+    const parsed = readOutput(output, context);
     if (!parsed.ok) return failed(stepError(ErrorCode.INTERNAL, "STEP_EXECUTION", forStep, `the output of step "${id}" can't be read: ${parsed.message}`));
     steps[id] = parsed.value;
   }

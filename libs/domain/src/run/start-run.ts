@@ -1,14 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
+import type { StartChildRun } from "@forge/protocol/engine";
 import { RunCreatedSchema, RunStartedSchema } from "@forge/protocol/event";
-import { RunStatus, type StartRunRequest, StartRunResponseSchema, type WorkflowDefinition } from "@forge/protocol/workflow";
+import { type RunParent, RunStatus, type StartRunRequest, StartRunResponseSchema, type WorkflowDefinition } from "@forge/protocol/workflow";
 import type { Context, Rejected } from "../decider.ts";
-import { proceed } from "./advance.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { refusal } from "./errors.ts";
 import { InvalidField } from "./invalid-field.ts";
-import { WARNINGS_MAX } from "./limits.ts";
+import { RUN_DEPTH_MAX, WARNINGS_MAX } from "./limits.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import type { RunResult } from "./run-command.ts";
 import { bindInputs } from "./run-inputs.ts";
@@ -21,6 +21,17 @@ const QUEUE_DEFAULT = "default";
 
 /** Starts a run: what is wrong with the request is refused by field before anything is recorded; then the first step begins. */
 export function startRun(run: RunRecorder, request: StartRunRequest): RunResult | Rejected {
+  return start(run, request, undefined, 0);
+}
+
+/** The same for another run's step. */
+export function startChildRun(run: RunRecorder, { request, parent, depth }: StartChildRun): RunResult | Rejected {
+  if (request === undefined) throw new Error("a run was started without a request");
+  if (depth > RUN_DEPTH_MAX) return refusal(ErrorCode.RESOURCE_EXHAUSTED, "RUN_DEPTH", `runs are nested more than ${RUN_DEPTH_MAX} deep`, parent?.runId ?? "");
+  return start(run, request, parent, depth);
+}
+
+function start(run: RunRecorder, request: StartRunRequest, parent: RunParent | undefined, depth: number): RunResult | Rejected {
   const { context } = run;
   if (run.state.status !== RunStatus.UNSPECIFIED) {
     return refusal(ErrorCode.CONFLICT, "RUN_EXISTS", `run ${context.streamId} was started already; read it with GetRun`, context.streamId);
@@ -38,10 +49,11 @@ export function startRun(run: RunRecorder, request: StartRunRequest): RunResult 
     queue,
     modelOverride: request.modelOverride,
     policy: request.policy,
+    parent,
+    depth,
   });
   record(run, { case: "runCreated", value });
   record(run, { case: "runStarted", value: create(RunStartedSchema) });
-  proceed(run, { kind: "step", position: 0 });
   return create(StartRunResponseSchema, { runId: context.streamId, warnings: unservedTools(definition, queue, context) });
 }
 

@@ -1,18 +1,19 @@
-import type { Usage, Value } from "@forge/protocol/common";
+import type { ForgeError, Usage, Value } from "@forge/protocol/common";
 import type { CapabilityDecision, ToolPolicy } from "@forge/protocol/tool";
-import { RunStatus, type StepDefinition, type WorkflowDefinition } from "@forge/protocol/workflow";
+import { type RunParent, RunStatus, type StepDefinition, type WorkflowDefinition } from "@forge/protocol/workflow";
 
 /**
- * What is true of a run: its definition, the last output of each step, and the step that is executed now. All of it is plain data, so that a snapshot of
+ * What is true of a run: its definition, what became of each step, and the executions that are under way. All of it is plain data, so that a snapshot of
  * it can be cloned, stored and compared.
  */
 export interface RunState {
   readonly runId: string;
-  /** UNSPECIFIED until the run is created. */
+  /** RUNNING while it goes on, also where it is paused or waits; UNSPECIFIED until the run is created. */
   readonly status: RunStatus;
   readonly workflowId: string;
   readonly workflowVersion: string;
-  /** Undefined before the run is created and after it has ended: nothing reads it then. */
+  readonly workflowHash: string;
+  /** Undefined before the run is created and after it has ended well or was cancelled: nothing reads it then. */
   readonly definition: WorkflowDefinition | undefined;
   /** The object of inputs; undefined like the definition. */
   readonly inputs: Value | undefined;
@@ -24,7 +25,11 @@ export interface RunState {
   readonly policy: ToolPolicy | undefined;
   /** The principal that started the run and so granted its tool steps. */
   readonly startedBy: string;
-  /** By position in the definition; empty once the run has ended. */
+  /** Of a run that another one's step started. */
+  readonly parent: RunParent | undefined;
+  /** How many runs are above it. */
+  readonly depth: number;
+  /** By position in the definition; empty like the definition. */
   readonly steps: readonly StepMemory[];
   /** Bytes of all inline outputs in `steps`. */
   readonly outputBytes: number;
@@ -32,27 +37,50 @@ export interface RunState {
   readonly artifactOutputCount: number;
   /** Executions begun so far, which is the next execution's index. */
   readonly executionCount: number;
-  /** Position of the step that was executed last; -1 before the first. */
+  /** Position of the step that began last; -1 before the first. */
   readonly lastPosition: number;
-  /** The execution that has not ended, if there is one. */
-  readonly current: CurrentStep | undefined;
+  /** Positions that may begin. Of a sequence at most one; of a graph, in the order in which they became ready. */
+  readonly ready: readonly number[];
+  /** Of a sequence: the completed step whose branch led nowhere. */
+  readonly unresolved: number | undefined;
+  /** Executions that have not ended, by their index. */
+  readonly executions: readonly Execution[];
+  /** Set once the run is bound to fail: it does as soon as nothing is under way any more. */
+  readonly failure: ForgeError | undefined;
+  /** By hand: nothing begins. */
+  readonly paused: boolean;
   /** A step failed for good. */
   readonly withErrors: boolean;
-  /** How often somebody asked for the run to stop. */
-  readonly cancelRequestCount: number;
+  /** Signals that no step has taken yet, oldest first. */
+  readonly signals: readonly Signal[];
+  /** What the deadline counts from, milliseconds since the epoch. */
+  readonly deadlineFromMs: number;
+  /** What agents and sub-runs have used so far. */
+  readonly usage: Usage | undefined;
   /** Tool calls that were dispatched and have ended, newest last, so that a late answer finds its call. At most ENDED_CALLS_MAX. */
   readonly endedCalls: readonly EndedCall[];
+  /** Answered approvals, newest last, so that a second answer is told the first. At most ENDED_CALLS_MAX. */
+  readonly resolutions: readonly Resolution[];
 }
+
+/** How a step's last execution ended. */
+export type StepOutcome = "completed" | "failed" | "skipped";
 
 /** What a run remembers of a step. */
 export interface StepMemory {
   readonly executionCount: number;
-  /** Of its last execution; undefined where it failed or has not ended once. */
+  /** Of its last execution; undefined where it has not ended once. */
+  readonly outcome: StepOutcome | undefined;
+  /** Of its last execution; undefined where it failed, was skipped, has not ended once, or has items. */
   readonly output: Value | undefined;
+  /** Of a completed for_each: its items' outputs, undefined for one that failed. */
+  readonly items: readonly (Value | undefined)[] | undefined;
+  /** Of a graph: needs that have not ended yet. */
+  readonly unmet: number;
 }
 
-/** The step that is executed now. */
-export interface CurrentStep {
+/** An execution of a step, or of one item of a for_each, that has not ended. */
+export interface Execution {
   readonly stepId: string;
   /** Where the step stands in the definition. */
   readonly position: number;
@@ -63,21 +91,31 @@ export interface CurrentStep {
   readonly decidedAtMs: number;
   /** The attempt does not begin before; 0: at once. */
   readonly dueAtMs: number;
-  /** Of an agent step: its next attempt waits for `dueAtMs` and has no session yet. */
+  /** Of a step that works in another stream: its next attempt waits for `dueAtMs` and has no stream yet. */
   readonly waiting: boolean;
   /** A worker has got the go-ahead for this attempt. */
   readonly started: boolean;
+  /** The seq of the event that asks it to stop; 0: none. */
+  readonly stopSeq: number;
   readonly input: Readonly<Record<string, Value>>;
   /** Of an agent step: the session of this attempt. */
   readonly sessionId: string;
   /** Of an agent step: its rendered user message; empty for others. */
   readonly prompt: string;
+  /** Of a workflow step: the run of this attempt. */
+  readonly childRunId: string;
   /** Of a tool step: its tool was served as idempotent. */
   readonly isIdempotentTool: boolean;
   /** Of a tool step: the call of this attempt, until it has ended. */
   readonly call: StepCall | undefined;
   /** What the attempts before this one used. */
   readonly usage: Usage | undefined;
+  /** Of a wait. */
+  readonly wait: Wait | undefined;
+  /** Of a for_each itself. */
+  readonly group: Group | undefined;
+  /** Of one item of a for_each. */
+  readonly item: Item | undefined;
 }
 
 export interface StepCall {
@@ -86,10 +124,50 @@ export interface StepCall {
   readonly decision: CapabilityDecision;
 }
 
+/** What a step waits for. */
+export interface Wait {
+  /** When it ends, or gives up; 0: never. Milliseconds since the epoch. */
+  readonly untilMs: number;
+  /** Empty: no signal. */
+  readonly signal: string;
+  /** Empty: no person. */
+  readonly approvalId: string;
+  readonly question: string;
+}
+
+/** The items of a for_each. */
+export interface Group {
+  readonly count: number;
+  /** The item that begins next. */
+  readonly next: number;
+  readonly open: number;
+  readonly failedCount: number;
+  /** The first item's error that the step fails with, where one is enough. */
+  readonly failure: ForgeError | undefined;
+  readonly outputs: readonly (Value | undefined)[];
+}
+
+/** Which item of which for_each. */
+export interface Item {
+  readonly groupIndex: number;
+  readonly index: number;
+}
+
 export interface EndedCall {
   readonly key: string;
   readonly stepId: string;
   readonly toolCallId: string;
+}
+
+export interface Signal {
+  readonly name: string;
+  readonly payload: Value | undefined;
+}
+
+export interface Resolution {
+  readonly approvalId: string;
+  readonly decision: string;
+  readonly decidedBy: string;
 }
 
 export function initialRunState(): RunState {
@@ -98,6 +176,7 @@ export function initialRunState(): RunState {
     status: RunStatus.UNSPECIFIED,
     workflowId: "",
     workflowVersion: "",
+    workflowHash: "",
     definition: undefined,
     inputs: undefined,
     labels: {},
@@ -105,21 +184,35 @@ export function initialRunState(): RunState {
     modelOverride: "",
     policy: undefined,
     startedBy: "",
+    parent: undefined,
+    depth: 0,
     steps: [],
     outputBytes: 0,
     artifactOutputCount: 0,
     executionCount: 0,
     lastPosition: -1,
-    current: undefined,
+    ready: [],
+    unresolved: undefined,
+    executions: [],
+    failure: undefined,
+    paused: false,
     withErrors: false,
-    cancelRequestCount: 0,
+    signals: [],
+    deadlineFromMs: 0,
+    usage: undefined,
     endedCalls: [],
+    resolutions: [],
   };
 }
 
 /** Whether the run was created and has not ended. */
 export function isActive(state: RunState): boolean {
   return state.status === RunStatus.RUNNING || state.status === RunStatus.CANCELLING;
+}
+
+/** Whether nothing begins any more: the run is being cancelled, or is bound to fail. */
+export function isStopping(state: RunState): boolean {
+  return state.status === RunStatus.CANCELLING || state.failure !== undefined;
 }
 
 /** The definition of an active run's step. */
@@ -129,16 +222,50 @@ export function stepAt(state: RunState, position: number): StepDefinition {
   return step;
 }
 
-const positionsById = new WeakMap<WorkflowDefinition, ReadonlyMap<string, number>>();
+/** Whether the steps of an active run follow their needs, and not each other. */
+export function isGraph(state: RunState): boolean {
+  return state.definition !== undefined && shapeOf(state.definition).isGraph;
+}
 
 /** Where a step stands in an active run's definition; undefined for an id that it does not have. */
 export function positionOf(state: RunState, stepId: string): number | undefined {
-  const { definition } = state;
-  if (definition === undefined) return undefined;
-  let positions = positionsById.get(definition);
-  if (positions === undefined) {
-    positions = new Map(definition.steps.map((step, position) => [step.id, position]));
-    positionsById.set(definition, positions);
+  return state.definition === undefined ? undefined : shapeOf(state.definition).positions.get(stepId);
+}
+
+/** Positions of the steps that need a step. */
+export function dependentsOf(state: RunState, position: number): readonly number[] {
+  return state.definition === undefined ? [] : (shapeOf(state.definition).dependents.get(position) ?? []);
+}
+
+/** The open execution with this index. */
+export function executionAt(state: RunState, executionIndex: number): Execution | undefined {
+  return state.executions.find((execution) => execution.executionIndex === executionIndex);
+}
+
+interface Shape {
+  readonly isGraph: boolean;
+  readonly positions: ReadonlyMap<string, number>;
+  readonly dependents: ReadonlyMap<number, readonly number[]>;
+}
+
+const shapes = new WeakMap<WorkflowDefinition, Shape>();
+
+function shapeOf(definition: WorkflowDefinition): Shape {
+  let shape = shapes.get(definition);
+  if (shape === undefined) {
+    const positions = new Map(definition.steps.map((step, position) => [step.id, position]));
+    const dependents = new Map<number, number[]>();
+    for (const [position, step] of definition.steps.entries()) {
+      for (const need of new Set(step.needs)) {
+        const needed = positions.get(need);
+        if (needed === undefined) continue;
+        const those = dependents.get(needed) ?? [];
+        those.push(position);
+        dependents.set(needed, those);
+      }
+    }
+    shape = { isGraph: definition.steps.some((step) => step.needs.length > 0), positions, dependents };
+    shapes.set(definition, shape);
   }
-  return positions.get(stepId);
+  return shape;
 }

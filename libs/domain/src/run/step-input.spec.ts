@@ -20,7 +20,7 @@ import {
 const TITLE = { inputs: [{ name: "title" }] };
 
 function inputOf(run: ReturnType<typeof runOf>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(run.state.current?.input ?? {}).map(([name, value]) => [name, parsed(value)]));
+  return Object.fromEntries(Object.entries(run.current?.input ?? {}).map(([name, value]) => [name, parsed(value)]));
 }
 
 describe("a step's input", () => {
@@ -71,7 +71,7 @@ describe("a step's input", () => {
     const settlement = returnedValue(run.key, artifact("big"));
     expect(run.decider.needs(run.state, settlement)).toEqual([]);
     run.must(settlement);
-    expect(run.state.current?.input["doc"]).toEqual(artifact("big"));
+    expect(run.current?.input["doc"]).toEqual(artifact("big"));
     expect(run.decider.needs(run.state, taskFailed(run.key))).toEqual(["big"]);
     run.return(1);
     expect(inputOf(run)).toEqual({ title: "T" });

@@ -2,12 +2,14 @@ import { create, type JsonValue } from "@bufbuild/protobuf";
 import { ErrorCode, type ForgeError, type Value, ValueSchema } from "@forge/protocol/common";
 import type { InputSource, StepDefinition } from "@forge/protocol/workflow";
 import type { Context } from "../decider.ts";
+import { isReservedName } from "../expression/names.ts";
 import { parseStatePath, resolveStatePath, type StatePath } from "../state-path/state-path.ts";
 import { renderTemplate } from "../template/render-template.ts";
 import { stepError } from "./errors.ts";
-import { artifactOf, fitsInline, inlineBytes, inlineValue } from "./json.ts";
+import { fitsInline, inlineBytes, inlineValue } from "./json.ts";
 import { STEP_INPUT_BYTES_MAX, VALUE_BYTES_MAX } from "./limits.ts";
 import { suggestion } from "./nearest.ts";
+import { hasOutput, outputJson } from "./outputs.ts";
 import { readsOfInput } from "./reads.ts";
 import { failed, type Outcome, succeeded } from "./result.ts";
 import { outputAt, runtimeOf, type StateView, stateView } from "./scope.ts";
@@ -16,16 +18,16 @@ import { positionOf, type RunState, stepAt } from "./state.ts";
 type Input = Record<string, Value>;
 
 /** Builds a step's input from the state; a step that maps none gets the whole state, but an agent's prompt looks into the state by itself. */
-export function stepInput(state: RunState, position: number, context: Context): Outcome<Input> {
+export function stepInput(state: RunState, position: number, context: Context, names: Names = {}): Outcome<Input> {
   const step = stepAt(state, position);
-  const names = Object.keys(step.inputs);
-  if (names.length === 0) return step.kind.case === "agent" ? succeeded({}) : wholeState(state, step);
+  const inputNames = Object.keys(step.inputs);
+  if (inputNames.length === 0) return unmapped(state, step, names);
   const view = stateView(state, readsOfInput(step), context, step.id);
   if (!view.ok) return view;
   const input: Input = {};
   let bytes = 0;
-  for (const name of names) {
-    const mapped = mapInput(state, view.value, step, name);
+  for (const name of inputNames) {
+    const mapped = mapSource(state, view.value, step, name, step.inputs[name] as InputSource, names);
     if (!mapped.ok) return mapped;
     input[name] = mapped.value;
     bytes += inlineBytes(mapped.value);
@@ -33,18 +35,37 @@ export function stepInput(state: RunState, position: number, context: Context): 
   return bytes <= STEP_INPUT_BYTES_MAX ? succeeded(input) : failed(inputError(step, `its inputs take more than ${STEP_INPUT_BYTES_MAX} bytes together`));
 }
 
-function mapInput(state: RunState, view: StateView, step: StepDefinition, name: string): Outcome<Value> {
-  const { kind } = step.inputs[name] as InputSource;
+/** What a step gets that maps nothing: an item its item, another the whole state; but an agent looks into the state by itself, and a sub-run gets no inputs. */
+function unmapped(state: RunState, step: StepDefinition, names: Names): Outcome<Input> {
+  if (step.forEach !== undefined && step.kind.case !== "agent") {
+    const input: Input = {};
+    for (const [name, value] of Object.entries(names)) {
+      const mapped = inline(step, name, value);
+      if (!mapped.ok) return mapped;
+      input[name] = mapped.value;
+    }
+    return succeeded(input);
+  }
+  return step.kind.case === "agent" || step.kind.case === "workflow" ? succeeded({}) : wholeState(state, step);
+}
+
+/** Further names beside the state's: those of an item. */
+export type Names = Readonly<Record<string, JsonValue>>;
+
+/** The value of one source; `name` is what messages call it. */
+export function mapSource(state: RunState, view: StateView, step: StepDefinition, name: string, { kind }: InputSource, names: Names = {}): Outcome<Value> {
   switch (kind.case) {
     case "literalJson":
       return succeeded(inlineValue(kind.value));
     case "template": {
-      const rendered = renderTemplate(kind.value, { state: view, inputs: view.inputs, steps: view.steps, runtime: view.runtime });
+      const rendered = renderTemplate(kind.value, { state: view, inputs: view.inputs, steps: view.steps, runtime: view.runtime, ...names });
       if (!rendered.ok)
         return failed(inputError(step, `input "${name}": ${rendered.error.message} (at character ${rendered.error.position + 1} of its template)`));
       return inline(step, name, rendered.value);
     }
     case "path": {
+      const own = namedPath(kind.value, names);
+      if (own !== undefined) return fromNames(step, name, own, names);
       const path = parseStatePath(kind.value);
       if (path === undefined) return failed(inputError(step, `input "${name}": "${kind.value}" is no path into the state`));
       return fromPath(state, view, step, name, path);
@@ -52,6 +73,18 @@ function mapInput(state: RunState, view: StateView, step: StepDefinition, name: 
     case undefined:
       return failed(inputError(step, `input "${name}" has no source`));
   }
+}
+
+/** A path whose first name is an item's. */
+function namedPath(text: string, names: Names): readonly string[] | undefined {
+  const path = text.split(".");
+  return Object.hasOwn(names, path[0] as string) && !path.some(isReservedName) ? path : undefined;
+}
+
+function fromNames(step: StepDefinition, name: string, path: readonly string[], names: Names): Outcome<Value> {
+  const resolved = resolveStatePath(path, names);
+  if (resolved.found) return inline(step, name, resolved.value as JsonValue);
+  return failed(inputError(step, `input "${name}" reads ${path.join(".")}, but ${path.slice(0, resolved.missing).join(".")} has no "${path[resolved.missing]}"`));
 }
 
 function fromPath(state: RunState, view: StateView, step: StepDefinition, name: string, path: StatePath): Outcome<Value> {
@@ -62,14 +95,17 @@ function fromPath(state: RunState, view: StateView, step: StepDefinition, name: 
     if (output === undefined)
       return failed(inputError(step, `input "${name}" reads ${path.join(".")}, but step "${source}" has no output${hint(state, source)}`));
     // A whole output is handed on as it is, wherever it is kept.
-    if (path.length === 2) return succeeded(output);
+    if (path.length === 2) {
+      const whole = outputJson(output);
+      return whole === undefined ? failed(inputError(step, `${tooLarge(name)}; the outputs of step "${source}"'s items are a list that must be read item by item`)) : succeeded(whole);
+    }
   }
   const resolved = resolveStatePath(path, view);
   if (!resolved.found) return failed(inputError(step, missingMessage(name, path, resolved.missing, view)));
   const json = JSON.stringify(resolved.value);
   if (fitsInline(json)) return succeeded(inlineValue(json));
   // It is larger than what stays inline, so that it can only lie within an artifact: the worker takes it from there.
-  const [held, within] = path[0] === "steps" ? [outputAt(state, positionOf(state, path[1] as string) ?? -1), path.slice(2)] : [state.inputs, path.slice(1)];
+  const [held, within] = path[0] === "steps" ? [outputAt(state, positionOf(state, path[1] as string) ?? -1)?.output, path.slice(2)] : [state.inputs, path.slice(1)];
   const artifact = path[0] === "runtime" ? undefined : held?.kind.case === "artifact" ? held.kind : undefined;
   if (artifact === undefined) return failed(inputError(step, tooLarge(name)));
   return succeeded(create(ValueSchema, { kind: artifact, path: [...within] }));
@@ -103,10 +139,11 @@ function tooLarge(name: string): string {
 function wholeState(state: RunState, step: StepDefinition): Outcome<Input> {
   const members: string[] = [];
   for (const [position, memory] of state.steps.entries()) {
-    if (memory.output === undefined) continue;
+    if (!hasOutput(memory)) continue;
     const { id } = stepAt(state, position);
-    if (artifactOf(memory.output) !== undefined) return failed(stateTooLarge(step, `the output of step "${id}" is an artifact`));
-    members.push(`${JSON.stringify(id)}:${memory.output.kind.value as string}`);
+    const output = outputJson(memory);
+    if (output?.kind.case !== "json") return failed(stateTooLarge(step, `the output of step "${id}" is an artifact, or larger than ${VALUE_BYTES_MAX} bytes`));
+    members.push(`${JSON.stringify(id)}:${output.kind.value}`);
   }
   const steps = `{${members.join(",")}}`;
   if (!fitsInline(steps)) return failed(stateTooLarge(step, `the steps' outputs take more than ${VALUE_BYTES_MAX} bytes`));

@@ -10,6 +10,10 @@ export function stepTypeOf(state: RunState, position: number): StepType {
       return StepType.FUNCTION;
     case "tool":
       return StepType.TOOL;
+    case "wait":
+      return StepType.WAIT;
+    case "workflow":
+      return StepType.WORKFLOW;
     case undefined:
       throw new Error(`run ${state.runId} has a step without a kind`);
   }

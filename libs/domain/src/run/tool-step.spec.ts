@@ -156,7 +156,7 @@ describe("a tool step", () => {
 
   it("names the output's call and step for its deltas", () => {
     const run = runOf(workflow([toolStep("write", WRITE.name)]), TOOLS);
-    expect(run.decider.deltaIds(run.state, run.key)).toEqual({ stepId: "write", toolCallId: run.state.current?.call?.toolCallId });
+    expect(run.decider.deltaIds(run.state, run.key)).toEqual({ stepId: "write", toolCallId: run.current?.call?.toolCallId });
     expect(run.decider.deltaIds(run.state, "step:9:1")).toEqual({});
   });
 
@@ -172,6 +172,6 @@ describe("a tool step", () => {
       steps: { a: { x: 2 } },
       runtime: { run_id: RUN_ID, workflow_id: "triage", workflow_version: "v1" },
     });
-    expect(parsed(run.state.current?.input["steps"])).toEqual({ a: { x: 2 } });
+    expect(parsed(run.current?.input["steps"])).toEqual({ a: { x: 2 } });
   });
 });

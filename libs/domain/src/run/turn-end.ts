@@ -2,48 +2,45 @@ import { create } from "@bufbuild/protobuf";
 import { ErrorCode, type ForgeError, ForgeErrorSchema } from "@forge/protocol/common";
 import type { RejectCommand, ReportTurnEnd } from "@forge/protocol/engine";
 import { TurnOutcome, TurnStatus } from "@forge/protocol/session";
-import { RunStatus } from "@forge/protocol/workflow";
 import type { Rejected } from "../decider.ts";
-import type { TimerFired } from "../task.ts";
-import { completeStep, endCancelled, failAttempt } from "./advance.ts";
-import { beginAgentAgain } from "./begin-step.ts";
 import { refusal, reportedError, stepError } from "./errors.ts";
-import { retryTimerKey, sessionCommandId } from "./keys.ts";
+import { streamCommandId } from "./keys.ts";
 import { agentOutput } from "./output.ts";
 import type { RunRecorder } from "./recorder.ts";
-import { type CurrentStep, type RunState, stepAt } from "./state.ts";
+import { completeStep, failAttempt, recordStepCancelled } from "./settle.ts";
+import { type Execution, type RunState, stepAt } from "./state.ts";
 
 /** What agent steps hear of their sessions. Each returns a refusal, or undefined once it has recorded what follows. */
 
 export function turnEnded(run: RunRecorder, report: ReportTurnEnd): Rejected | undefined {
   const { state } = run;
-  const { current } = state;
-  if (current === undefined || current.sessionId === "" || current.sessionId !== report.sessionId) return attemptNotOpen(state, `session ${report.sessionId}`);
+  const execution = state.executions.find(({ sessionId }) => sessionId !== "" && sessionId === report.sessionId);
+  if (execution === undefined) return attemptNotOpen(state, `session ${report.sessionId}`);
   const { usage } = report;
   if (report.status === TurnStatus.COMPLETED && report.outcome === TurnOutcome.TASK_COMPLETED) {
-    const output = agentOutput(stepAt(state, current.position), report.text, run.context);
-    if (output.ok) completeStep(run, output.value, { usage, handlerDurationMs: BigInt(Math.max(0, run.context.nowMs - current.decidedAtMs)) });
-    else failAttempt(run, output.error, { retry: true, usage });
+    const output = agentOutput(stepAt(state, execution.position), report.text, run.context);
+    if (output.ok) completeStep(run, execution, output.value, { usage, handlerDurationMs: BigInt(Math.max(0, run.context.nowMs - execution.decidedAtMs)) });
+    else failAttempt(run, execution, output.error, { retry: true, usage });
     return undefined;
   }
-  if (report.status === TurnStatus.CANCELLED && state.status === RunStatus.CANCELLING) {
-    endCancelled(run);
+  if (report.status === TurnStatus.CANCELLED && execution.stopSeq > 0) {
+    recordStepCancelled(run, execution, usage);
     return undefined;
   }
   // Who stops or gives up a turn by hand does not want it begun anew.
   const stoppedByHand = report.status === TurnStatus.CANCELLED || report.status === TurnStatus.ABANDONED || report.outcome === TurnOutcome.UNKNOWN;
-  failAttempt(run, turnError(current, report), { retry: !stoppedByHand, usage });
+  failAttempt(run, execution, turnError(execution, report), { retry: !stoppedByHand, usage });
   return undefined;
 }
 
-function turnError(current: CurrentStep, report: ReportTurnEnd): ForgeError {
-  if (report.error !== undefined) return withSession(reportedError(report.error, "session"), report.sessionId);
+function turnError(execution: Execution, report: ReportTurnEnd): ForgeError {
+  if (report.error !== undefined) return withStream(reportedError(report.error, "session"), report.sessionId);
   const [code, reason, what] = failureOf(report);
-  return withSession(stepError(code, reason, current.stepId, `${what}; read session ${report.sessionId} for what came before`), report.sessionId);
+  return withStream(stepError(code, reason, execution.stepId, `${what}; read session ${report.sessionId} for what came before`), report.sessionId);
 }
 
-function withSession(error: ForgeError, sessionId: string): ForgeError {
-  return create(ForgeErrorSchema, { ...error, relatedIds: [...error.relatedIds, sessionId] });
+function withStream(error: ForgeError, streamId: string): ForgeError {
+  return create(ForgeErrorSchema, { ...error, relatedIds: [...error.relatedIds, streamId] });
 }
 
 function failureOf({ status, outcome }: ReportTurnEnd): readonly [code: ErrorCode, reason: string, what: string] {
@@ -72,25 +69,19 @@ function failureOf({ status, outcome }: ReportTurnEnd): readonly [code: ErrorCod
   }
 }
 
-/** A session refused to be created or to start its turn: the attempt has failed. A refused cancel changes nothing: the turn's end is on its way. */
+/** A session refused to be created or to start its turn, or a run to be started: the attempt has failed. A refused cancel changes nothing: the turn's end is on its way. */
 export function commandRejected(run: RunRecorder, { commandId, error }: RejectCommand): Rejected | undefined {
   const { state } = run;
-  const { current } = state;
-  if (current === undefined || current.sessionId === "" || !opensAttempt(state, current, commandId)) return attemptNotOpen(state, `command ${commandId}`);
-  failAttempt(run, withSession(reportedError(error, "session"), current.sessionId), { retry: true });
+  const execution = state.executions.find((each) => opensAttempt(state, each, commandId));
+  if (execution === undefined) return attemptNotOpen(state, `command ${commandId}`);
+  const { sessionId, childRunId } = execution;
+  failAttempt(run, execution, withStream(reportedError(error, sessionId === "" ? "run" : "session"), sessionId || childRunId), { retry: true });
   return undefined;
 }
 
-function opensAttempt(state: RunState, current: CurrentStep, commandId: string): boolean {
-  return commandId === sessionCommandId(state.runId, current, "create") || commandId === sessionCommandId(state.runId, current, "turn");
-}
-
-/** The time of an agent step's next attempt has come. */
-export function timerFired(run: RunRecorder, { key }: TimerFired): Rejected | undefined {
-  const { current } = run.state;
-  if (current === undefined || !current.waiting || retryTimerKey(current) !== key) return attemptNotOpen(run.state, `timer ${key}`);
-  beginAgentAgain(run, current);
-  return undefined;
+function opensAttempt(state: RunState, execution: Execution, commandId: string): boolean {
+  if (execution.sessionId === "" && execution.childRunId === "") return false;
+  return commandId === streamCommandId(state.runId, execution, "create") || commandId === streamCommandId(state.runId, execution, "turn");
 }
 
 function attemptNotOpen(state: RunState, what: string): Rejected {

@@ -109,7 +109,7 @@ describe("the view of a run", () => {
 });
 
 describe("the fold of a run", () => {
-  it.each(["turnStarted", "modelCompleted", "sessionCreated", "approvalResolved", "toolDenied"] as const)(
+  it.each(["turnStarted", "modelCompleted", "sessionCreated", "turnPaused", "toolDenied"] as const)(
     "refuses an event that no run has: %s",
     (payloadCase) => {
       const run = runOf(workflow([functionStep("a")]));

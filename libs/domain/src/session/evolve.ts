@@ -95,6 +95,14 @@ export function evolveSession(state: SessionState, event: Event): SessionState {
     case "runCompleted":
     case "runFailed":
     case "runCancelRequested":
+    case "runForked":
+    case "runSignalled":
+    case "runPaused":
+    case "runContinued":
+    case "runResumed":
+    case "runDeadlinePassed":
+    case "stepSkipped":
+    case "stepCancelled":
     case "runCancelled":
     case "stepStarted":
     case "stepAttemptStarted":

@@ -51,7 +51,7 @@ export const STORED = "stored";
 
 /** The command that a happening is now, if it is possible at all: what nobody could send is not tried. */
 export function commandFor(run: RunStream, happening: Happening, value: number, previous: RunCommand | undefined): RunCommand | undefined {
-  const current = run.state.current;
+  const current = run.current;
   const [task] = run.work();
   const [timer] = run.timers();
   const { sessionId } = run;
@@ -98,7 +98,7 @@ export function commandFor(run: RunStream, happening: Happening, value: number, 
 }
 
 function success(run: RunStream, value: number): RunCommand | undefined {
-  const { current } = run.state;
+  const { current } = run;
   const [task] = run.work();
   const [timer] = run.timers();
   if (timer !== undefined) return { $typeName: "timer.fired", key: timer };

@@ -18,7 +18,7 @@ import type { TaskLost, TaskReportedLate, TaskSettled, TaskStarted, WorkTask } f
 import { type Effect, TestStream } from "../../testing/test-stream.ts";
 import type { RunCommand, RunResult } from "../run-command.ts";
 import { runDecider } from "../run-decider.ts";
-import type { RunState } from "../state.ts";
+import type { Execution, RunState } from "../state.ts";
 
 export const RUN_ID = "00000000-0000-8000-8000-0000000000aa";
 
@@ -184,9 +184,14 @@ export class RunStream extends TestStream<RunState, RunCommand, RunResult> {
     return this.task.key;
   }
 
+  /** The execution that began last, of those that are under way. */
+  get current(): Execution | undefined {
+    return this.state.executions.at(-1);
+  }
+
   /** The open session. */
   get sessionId(): string {
-    return this.state.current?.sessionId ?? "";
+    return this.current?.sessionId ?? "";
   }
 
   /** Settles the open function task. */

@@ -1,0 +1,66 @@
+import { create } from "@bufbuild/protobuf";
+import { ErrorCode } from "@forge/protocol/common";
+import { type ForkFromRun, ForkFromRunSchema } from "@forge/protocol/engine";
+import { type Event, InheritedStepSchema, RunCreatedSchema, RunForkedSchema, RunStartedSchema } from "@forge/protocol/event";
+import { type ForkRunRequest, ForkRunResponseSchema, RunStatus } from "@forge/protocol/workflow";
+import type { Rejected } from "../decider.ts";
+import { refusal } from "./errors.ts";
+import { evolve } from "./evolve.ts";
+import { suggestion } from "./nearest.ts";
+import { type RunRecorder, record } from "./recorder.ts";
+import { integrity } from "./resume-run.ts";
+import type { RunResult } from "./run-command.ts";
+import { initialRunState, positionOf, type RunState } from "./state.ts";
+
+/** Begins a run in the middle of another. */
+export function forkFromRun(run: RunRecorder, { created, forked }: ForkFromRun): RunResult | Rejected {
+  const { state, context } = run;
+  if (state.status !== RunStatus.UNSPECIFIED) return refusal(ErrorCode.CONFLICT, "RUN_EXISTS", `run ${context.streamId} was started already`, context.streamId);
+  if (created === undefined || forked === undefined) throw new Error("a fork without a history");
+  record(run, { case: "runCreated", value: created });
+  record(run, { case: "runForked", value: forked });
+  record(run, { case: "runStarted", value: create(RunStartedSchema) });
+  return create(ForkRunResponseSchema, { runId: context.streamId });
+}
+
+/** What a fork takes over: all that had come of the other run just before the last execution of the step began. `events` are all of the other run's. */
+export function forkPoint(request: ForkRunRequest, events: readonly Event[]): ForkFromRun | Rejected {
+  const created = events[0]?.payload;
+  if (created?.case !== "runCreated") return refusal(ErrorCode.NOT_FOUND, "RUN_NOT_FOUND", `there is no run ${request.runId}`, request.runId);
+  const ids = created.value.definition?.steps.map(({ id }) => id) ?? [];
+  if (!ids.includes(request.stepId)) {
+    return refusal(ErrorCode.NOT_FOUND, "STEP_NOT_FOUND", `run ${request.runId} has no step "${request.stepId}"${suggestion(request.stepId, ids)}`, request.runId);
+  }
+  const changed = integrity({ runId: request.runId, workflowId: created.value.definition?.id ?? "", workflowHash: created.value.workflowHash }, request.workflowHash);
+  if (changed !== undefined) return changed;
+  const at = events.findLastIndex(({ payload, stepId }) => payload.case === "stepStarted" && stepId === request.stepId && payload.value.groupIndex === undefined && payload.value.attempt === 1);
+  if (at === -1) {
+    return refusal(ErrorCode.VALIDATION, "STEP_NOT_REACHED", `step "${request.stepId}" was never reached in run ${request.runId}, so there is no state to begin it with`, request.runId);
+  }
+  const before = events.slice(0, at).reduce(evolve, initialRunState());
+  const origin = { runId: request.runId, seq: events[at - 1]?.seq ?? 0n, stepId: request.stepId };
+  return create(ForkFromRunSchema, {
+    request,
+    created: create(RunCreatedSchema, { ...created.value, labels: { ...created.value.labels, ...request.labels }, parent: undefined, depth: 0 }),
+    forked: create(RunForkedSchema, { origin, steps: inherited(before, positionOf(before, request.stepId) ?? -1) }),
+  });
+}
+
+function inherited(state: RunState, from: number) {
+  const noValue = { kind: { case: undefined } } as const;
+  return state.steps.flatMap(({ executionCount, outcome, output, items }, position) => {
+    if (outcome === undefined || position === from) return [];
+    const stepId = state.definition?.steps[position]?.id ?? "";
+    return [
+      create(InheritedStepSchema, {
+        stepId,
+        executionCount,
+        output,
+        failed: outcome === "failed",
+        skipped: outcome === "skipped",
+        hasItems: items !== undefined,
+        items: items?.map((item) => item ?? noValue) ?? [],
+      }),
+    ];
+  });
+}

@@ -1,0 +1,83 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ErrorCode, type ForgeError, type Usage, type Value } from "@forge/protocol/common";
+import { StepAttemptFailedSchema, StepCancelledSchema, StepCompletedSchema, StepFailedSchema } from "@forge/protocol/event";
+import { addUsage } from "../usage.ts";
+import { beginAgain, requestToolAgain } from "./begin-step.ts";
+import { resolveBranch } from "./branch.ts";
+import { stepError } from "./errors.ts";
+import { inlineBytes } from "./json.ts";
+import { STATE_OUTPUT_BYTES_MAX } from "./limits.ts";
+import { type RunRecorder, record } from "./recorder.ts";
+import { attemptsOf, retryDelayMs } from "./retry.ts";
+import { type Execution, executionAt, isGraph, isStopping, type RunState, type StepCall, type StepMemory, stepAt } from "./state.ts";
+
+/** What is known of a successful attempt beside its output. */
+export interface Measured {
+  readonly handlerDurationMs?: bigint;
+  readonly toolDurationMs?: bigint;
+  readonly usage?: Usage;
+}
+
+/** An attempt succeeded: the output joins the state, and in a sequence the branch is taken. */
+export function completeStep(run: RunRecorder, execution: Execution, output: Value | undefined, measured: Measured): void {
+  const { state } = run;
+  const { stepId, position, executionIndex, item } = execution;
+  if (grownTo(state, execution, output) > STATE_OUTPUT_BYTES_MAX) {
+    const message = `the outputs of this run take more than ${STATE_OUTPUT_BYTES_MAX} bytes; return large values as artifacts`;
+    return failAttempt(run, execution, stepError(ErrorCode.RESOURCE_EXHAUSTED, "STEP_EXECUTION", stepId, message), { retry: false, usage: measured.usage });
+  }
+  const branches = item === undefined && !isGraph(state) && !isStopping(state);
+  const branch = branches ? resolveBranch(state, position, run.context, { position, output, items: execution.group?.outputs }) : undefined;
+  const value = create(StepCompletedSchema, {
+    output,
+    handlerDurationMs: measured.handlerDurationMs ?? 0n,
+    toolDurationMs: measured.toolDurationMs ?? 0n,
+    usage: addUsage(execution.usage, measured.usage),
+    nextStepId: branch?.stepId ?? "",
+    nextSource: branch?.source ?? "",
+    executionIndex,
+  });
+  record(run, { case: "stepCompleted", value }, { stepId });
+}
+
+function grownTo(state: RunState, { position, item, group }: Execution, output: Value | undefined): number {
+  // Items were weighed as they came.
+  if (group !== undefined) return 0;
+  const replaced = item === undefined ? inlineBytes((state.steps[position] as StepMemory).output) : 0;
+  return state.outputBytes - replaced + inlineBytes(output);
+}
+
+/** How a failed attempt is to be taken. */
+export interface FailedAttempt {
+  /** False where trying again can't help or nobody may know what a second time would do. */
+  readonly retry: boolean;
+  /** Of a tool step: the call that failed, for the next one to repeat. */
+  readonly call?: StepCall;
+  readonly usage?: Usage;
+}
+
+/** An attempt failed: another follows by the step's policy, or the execution has failed for good. */
+export function failAttempt(run: RunRecorder, execution: Execution, error: ForgeError, { retry, call, usage }: FailedAttempt): void {
+  const { executionIndex, attempt, stepId } = execution;
+  const policy = stepAt(run.state, execution.position).retry;
+  const goesOn = execution.stopSeq === 0 && retry && policy !== undefined && attempt < attemptsOf(policy);
+  if (!goesOn) return recordStepFailure(run, execution, error, usage);
+  const delayMs = retryDelayMs(policy, attempt, error);
+  const nextAttemptAt = timestampFromMs(run.context.nowMs + delayMs);
+  record(run, { case: "stepAttemptFailed", value: create(StepAttemptFailedSchema, { error, attempt, nextAttemptAt, usage, executionIndex }) }, { stepId });
+  const again = executionAt(run.state, executionIndex) as Execution;
+  if (call !== undefined) requestToolAgain(run, again, call);
+  else if (again.waiting && delayMs === 0) beginAgain(run, again);
+}
+
+/** The execution has failed for good. */
+export function recordStepFailure(run: RunRecorder, execution: Execution, error: ForgeError, usage: Usage | undefined): void {
+  const { executionIndex, stepId } = execution;
+  record(run, { case: "stepFailed", value: create(StepFailedSchema, { error, usage: addUsage(execution.usage, usage), executionIndex }) }, { stepId });
+}
+
+/** The execution was stopped and is known not to run any more. */
+export function recordStepCancelled(run: RunRecorder, { executionIndex, stepId, usage: before }: Execution, usage?: Usage): void {
+  record(run, { case: "stepCancelled", value: create(StepCancelledSchema, { executionIndex, usage: addUsage(before, usage) }) }, { stepId });
+}

@@ -1,0 +1,42 @@
+import { create } from "@bufbuild/protobuf";
+import { ErrorCode, type Value } from "@forge/protocol/common";
+import { RunSignalledSchema } from "@forge/protocol/event";
+import { type SignalRunRequest, SignalRunResponseSchema } from "@forge/protocol/workflow";
+import { ForgeError } from "@forge/protocol";
+import type { Rejected } from "../decider.ts";
+import { isStorable } from "../text.ts";
+import { missingOrEnded } from "./cancel-run.ts";
+import { refusal } from "./errors.ts";
+import { fitsInline, inlineValue, parseJson } from "./json.ts";
+import { NAME_LENGTH_MAX, SIGNALS_MAX, VALUE_BYTES_MAX } from "./limits.ts";
+import { type RunRecorder, record } from "./recorder.ts";
+import type { RunResult } from "./run-command.ts";
+import { completeStep } from "./settle.ts";
+
+/** Hands a signal to the step that has waited for it longest, or keeps it for the next one that will. */
+export function signalRun(run: RunRecorder, { name, payload }: SignalRunRequest): RunResult | Rejected {
+  const { state, context } = run;
+  const refused = missingOrEnded(state, context.streamId, "signal");
+  if (refused !== undefined) return refused;
+  const wrong = wrongField(name, payload);
+  if (wrong !== undefined) return { rejection: ForgeError.validation(wrong.field, wrong.message, { origin: "control-plane" }).detail };
+  if (state.signals.length >= SIGNALS_MAX) {
+    const message = `${SIGNALS_MAX} signals wait in run ${state.runId} already, and no step has taken them`;
+    return refusal(ErrorCode.RESOURCE_EXHAUSTED, "SIGNALS", message, state.runId);
+  }
+  record(run, { case: "runSignalled", value: create(RunSignalledSchema, { name, payload }) });
+  const waiting = run.state.executions.find(({ wait, stopSeq }) => wait?.signal === name && stopSeq === 0);
+  // The oldest of this name, which is not always the one that has just come; where a step waits, none has been kept.
+  if (waiting !== undefined) completeStep(run, waiting, payload ?? inlineValue("null"), {});
+  return create(SignalRunResponseSchema);
+}
+
+function wrongField(name: string, payload: Value | undefined): { readonly field: string; readonly message: string } | undefined {
+  if (name === "" || name.length > NAME_LENGTH_MAX || !isStorable(name)) {
+    return { field: "name", message: `the name of a signal has 1 to ${NAME_LENGTH_MAX} characters without NUL` };
+  }
+  if (payload?.kind.case !== "json") return undefined;
+  if (!fitsInline(payload.kind.value)) return { field: "payload", message: `the payload takes more than ${VALUE_BYTES_MAX} bytes: store it as an artifact` };
+  const parsed = parseJson(payload.kind.value);
+  return parsed.ok ? undefined : { field: "payload", message: `the payload is ${parsed.message}` };
+}

@@ -1,0 +1,22 @@
+import { ErrorCode } from "@forge/protocol/common";
+import type { StepDefinition } from "@forge/protocol/workflow";
+import type { Context } from "../decider.ts";
+import { evaluateCondition } from "../expression/evaluate.ts";
+import { stepError } from "./errors.ts";
+import { whenOf } from "./expressions.ts";
+import { readsOfWhen } from "./reads.ts";
+import { failed, type Outcome, succeeded } from "./result.ts";
+import { stateView } from "./scope.ts";
+import type { RunState } from "./state.ts";
+
+/** Whether a step of a graph is executed now that its needs are met. */
+export function holds(state: RunState, step: StepDefinition, context: Context): Outcome<boolean> {
+  if (step.when === "") return succeeded(true);
+  const view = stateView(state, readsOfWhen(step), context, step.id);
+  if (!view.ok) return view;
+  const parsed = whenOf(step);
+  const result = parsed.ok ? evaluateCondition(parsed.value, { state: view.value }) : parsed;
+  if (result.ok) return succeeded(result.value);
+  const message = `its \`when\` (\`${step.when}\`) can't be evaluated: ${result.error.message} (at character ${result.error.position + 1})`;
+  return failed(stepError(ErrorCode.VALIDATION, "BRANCH_RESOLUTION", step.id, message));
+}
