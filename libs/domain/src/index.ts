@@ -8,11 +8,17 @@ export type { Expression } from "./expression/expression.ts";
 export { isReservedName } from "./expression/names.ts";
 export { parseExpression } from "./expression/parse.ts";
 export { type Reference, references } from "./expression/references.ts";
+export { Ancestors } from "./graph/ancestors.ts";
+export { cycleOf, type Needs } from "./graph/cycle-of.ts";
 export { compileJsonSchema, type SchemaProblem } from "./json-schema/json-schema.ts";
 export { nearest } from "./run/nearest.ts";
 // The aggregates.
+export { forkPoint } from "./run/fork-run.ts";
+export type { RunState } from "./run/state.ts";
+export { replayRun, stateText } from "./run/replay.ts";
 export { runDecider } from "./run/run-decider.ts";
 export { runView } from "./run/view.ts";
+export { itemNameProblem } from "./run/validate-for-each.ts";
 export { workflowHash } from "./run/workflow-hash.ts";
 export type { ForkFrom } from "./session/fork-from.ts";
 export { sessionDecider } from "./session/session-decider.ts";

@@ -1,2 +1,3 @@
 export * from "./gen/forge/workflow/v1/definition_pb.ts";
+export * from "./gen/forge/workflow/v1/schedule_pb.ts";
 export * from "./gen/forge/workflow/v1/workflow_pb.ts";

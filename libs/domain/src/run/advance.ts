@@ -10,9 +10,9 @@ import { EXECUTIONS_MAX, PARALLEL_DEFAULT, STEP_EXECUTIONS_MAX } from "./limits.
 import { outputJson } from "./outputs.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import { completeStep, recordStepCancelled, recordStepFailure } from "./settle.ts";
-import { type Execution, executionAt, isActive, isGraph, isStopping, positionOf, type RunState, type StepMemory, stepAt } from "./state.ts";
+import { type Execution, executionAt, isActive, isGraph, isStopping, type RunState, type StepMemory, stepAt } from "./state.ts";
 import { endIdle } from "./stop.ts";
-import { holds } from "./when.ts";
+import { passedOver } from "./when.ts";
 
 /**
  * Goes on until everything that may begin has begun and something is waited for, or the run has ended. Steps that fail at once are passed over in a loop,
@@ -59,7 +59,7 @@ function mayBeginItem(state: RunState, { group, position, stopSeq }: Execution):
 
 function begin(run: RunRecorder, position: number): boolean {
   const { state } = run;
-  const passed = isGraph(state) ? passedOver(run, position) : undefined;
+  const passed = isGraph(state) ? passedOver(state, position, run.context) : undefined;
   if (passed !== undefined) {
     if ("error" in passed) failRun(run, passed.error);
     else record(run, { case: "stepSkipped", value: create(StepSkippedSchema, passed) }, { stepId: stepAt(state, position).id });
@@ -77,16 +77,6 @@ function settleAtOnce(run: RunRecorder, ended: EndedAtOnce | undefined): void {
   const execution = executionAt(run.state, run.state.executionCount - 1) as Execution;
   if (ended.error === undefined) completeStep(run, execution, ended.output, {});
   else recordStepFailure(run, execution, ended.error, undefined);
-}
-
-/** Why a step of a graph is not executed, if it isn't. */
-function passedOver(run: RunRecorder, position: number): { readonly reason: string; readonly need: string } | { readonly error: ForgeError } | undefined {
-  const step = stepAt(run.state, position);
-  const need = step.needs.find((id) => run.state.steps[positionOf(run.state, id) ?? -1]?.outcome !== "completed");
-  if (need !== undefined) return { reason: "need", need };
-  const held = holds(run.state, step, run.context);
-  if (!held.ok) return { error: held.error };
-  return held.value ? undefined : { reason: "when", need: "" };
 }
 
 function beginNextItem(run: RunRecorder, group: Execution): boolean {

@@ -1,45 +1,66 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { OnError, type WorkflowDefinition, WorkflowDefinitionSchema } from "@forge/protocol/workflow";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import { OnError, type StepDefinition, type WorkflowDefinition, WorkflowDefinitionSchema } from "@forge/protocol/workflow";
 import { END } from "./branch.ts";
 import { invalidDefinition } from "./invalid-field.ts";
 import { parseJson } from "./json.ts";
-import { DECLARATIONS_MAX, DEFINITION_BYTES_MAX, STEPS_MAX } from "./limits.ts";
+import { DEADLINE_MS_MAX, DECLARATIONS_MAX, DEFINITION_BYTES_MAX, PARALLEL_MAX, STEPS_MAX } from "./limits.ts";
 import { checkId, checkKey } from "./names.ts";
+import { validateGraph } from "./validate-graph.ts";
 import { validateStep } from "./validate-step.ts";
 
 const VERSION = /^v\d{1,9}(\.\d{1,9}){0,3}$/;
 
 /**
- * Checks a definition as if nobody had before: ids, references, expressions, templates, bounds. Throws InvalidField with the field's name. A model override
- * stands for models that the steps leave out.
+ * Checks a definition as if nobody had before: ids, references, expressions, templates, bounds, and the workflows inside of it. Throws InvalidField with the
+ * field's name. A model override stands for models that the steps leave out.
  */
 export function validateDefinition(definition: WorkflowDefinition | undefined, modelOverride: string): WorkflowDefinition {
   if (definition === undefined) throw invalidDefinition("", "a definition is needed");
-  if (definition.steps.length > STEPS_MAX) throw invalidDefinition("steps", `at most ${STEPS_MAX} steps, not ${definition.steps.length}`);
   if (toBinary(WorkflowDefinitionSchema, definition).length > DEFINITION_BYTES_MAX) {
     throw invalidDefinition("", `the definition takes more than ${DEFINITION_BYTES_MAX} bytes`);
   }
-  checkId("id", "workflow", definition.id);
-  if (!VERSION.test(definition.version)) throw invalidDefinition("version", "a version is v1, v2, ...");
-  if (!Object.values(OnError).some((value) => value === definition.onError)) throw invalidDefinition("on_error", "on_error is FAIL_FAST or CONTINUE");
-  const inputs = checkInputs(definition);
-  if (definition.steps.length === 0) throw invalidDefinition("steps", "at least one step is needed");
-  const stepIds = new Set<string>();
-  for (const [index, step] of definition.steps.entries()) {
-    checkId(`steps[${index}].id`, "step", step.id);
-    if (step.id === END) throw invalidDefinition(`steps[${index}].id`, `the id "${END}" is what branches call the end: name the step otherwise`);
-    if (stepIds.has(step.id)) throw invalidDefinition(`steps[${index}].id`, `there are two steps "${step.id}"`);
-    stepIds.add(step.id);
-  }
-  for (const [index, step] of definition.steps.entries()) validateStep(`steps[${index}]`, step, { inputs, stepIds, modelOverride });
+  validateAt("", definition, modelOverride, 0);
   return definition;
 }
 
-function checkInputs(definition: WorkflowDefinition): ReadonlySet<string> {
-  if (definition.inputs.length > DECLARATIONS_MAX) throw invalidDefinition("inputs", `at most ${DECLARATIONS_MAX} inputs`);
+/** Checks a definition at a place in another one; the outermost is at none. */
+function validateAt(place: string, definition: WorkflowDefinition, modelOverride: string, depth: number): void {
+  const { steps } = definition;
+  if (steps.length > STEPS_MAX) throw invalidDefinition(`${place}steps`, `at most ${STEPS_MAX} steps, not ${steps.length}`);
+  checkId(`${place}id`, "workflow", definition.id);
+  if (!VERSION.test(definition.version)) throw invalidDefinition(`${place}version`, "a version is v1, v2, ...");
+  if (!Object.values(OnError).some((value) => value === definition.onError)) throw invalidDefinition(`${place}on_error`, "on_error is FAIL_FAST or CONTINUE");
+  if (definition.parallelMax > PARALLEL_MAX)
+    throw invalidDefinition(`${place}parallel_max`, `at most ${PARALLEL_MAX} steps at once, not ${definition.parallelMax}`);
+  const deadlineMs = definition.deadline === undefined ? undefined : durationMs(definition.deadline);
+  if (deadlineMs !== undefined && !(deadlineMs > 0 && deadlineMs <= DEADLINE_MS_MAX))
+    throw invalidDefinition(`${place}deadline`, "a deadline is more than nothing and at most 366 days");
+  const inputs = checkInputs(place, definition);
+  if (steps.length === 0) throw invalidDefinition(`${place}steps`, "at least one step is needed");
+  const stepIds = checkIds(place, steps);
+  const nested = (field: string, inner: WorkflowDefinition): void => validateAt(`${field}.`, inner, modelOverride, depth + 1);
+  for (const [index, step] of steps.entries()) validateStep(`${place}steps[${index}]`, step, { inputs, stepIds, modelOverride, depth }, nested);
+  validateGraph(place, definition, stepIds);
+}
+
+function checkIds(place: string, steps: readonly StepDefinition[]): ReadonlySet<string> {
+  const stepIds = new Set<string>();
+  for (const [index, step] of steps.entries()) {
+    const field = `${place}steps[${index}].id`;
+    checkId(field, "step", step.id);
+    if (step.id === END) throw invalidDefinition(field, `the id "${END}" is what branches call the end: name the step otherwise`);
+    if (stepIds.has(step.id)) throw invalidDefinition(field, `there are two steps "${step.id}"`);
+    stepIds.add(step.id);
+  }
+  return stepIds;
+}
+
+function checkInputs(place: string, definition: WorkflowDefinition): ReadonlySet<string> {
+  if (definition.inputs.length > DECLARATIONS_MAX) throw invalidDefinition(`${place}inputs`, `at most ${DECLARATIONS_MAX} inputs`);
   const names = new Set<string>();
   for (const [index, input] of definition.inputs.entries()) {
-    const field = `inputs[${index}]`;
+    const field = `${place}inputs[${index}]`;
     checkKey(`${field}.name`, "input", input.name);
     if (names.has(input.name)) throw invalidDefinition(`${field}.name`, `there are two inputs "${input.name}"`);
     names.add(input.name);

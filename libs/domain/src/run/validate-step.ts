@@ -1,109 +1,62 @@
-import { create } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { Backoff, type RetryPolicy } from "@forge/protocol/common";
-import { CreateSessionRequestSchema } from "@forge/protocol/session";
-import type { AgentStep, InputSource, StepDefinition } from "@forge/protocol/workflow";
-import { validateSession } from "../session/validate-session.ts";
-import { parseStatePath } from "../state-path/state-path.ts";
-import { parseTemplate } from "../template/template.ts";
-import { isVisibleAscii } from "../text.ts";
+import type { StepDefinition, WorkflowDefinition } from "@forge/protocol/workflow";
+import { compileJsonSchema } from "../json-schema/json-schema.ts";
+import { utf8Length } from "../text.ts";
 import { END } from "./branch.ts";
 import { conditionOf } from "./expressions.ts";
 import { invalidDefinition } from "./invalid-field.ts";
-import { fitsInline, parseJson } from "./json.ts";
-import {
-  ATTEMPTS_MAX,
-  CAPABILITY_LENGTH_MAX,
-  DECLARATIONS_MAX,
-  NAME_LENGTH_MAX,
-  RETRY_DELAY_MS_MAX,
-  RULES_MAX,
-  TIMEOUT_MS_MAX,
-  VALUE_BYTES_MAX,
-} from "./limits.ts";
+import { parseJson } from "./json.ts";
+import { ATTEMPTS_MAX, DECLARATIONS_MAX, OUTPUT_SCHEMA_BYTES_MAX, RETRY_DELAY_MS_MAX, RULES_MAX, TIMEOUT_MS_MAX, WAIT_MS_MAX } from "./limits.ts";
 import { checkKey } from "./names.ts";
 import { suggestion } from "./nearest.ts";
+import { itemNames, validateForEach } from "./validate-for-each.ts";
+import { checkSource, type Referable } from "./validate-source.ts";
+import { validateWork } from "./validate-work.ts";
 
-/** What a step may refer to. */
-export interface Referable {
-  readonly inputs: ReadonlySet<string>;
-  readonly stepIds: ReadonlySet<string>;
-  readonly modelOverride: string;
-}
-
-/** Checks one step of a definition, `field` being its place in it. Throws InvalidField. */
-export function validateStep(field: string, step: StepDefinition, known: Referable): void {
-  checkWork(field, step, known);
+/** Checks one step of a definition, `field` being its place in it; `nested` checks a workflow that lies in a step. Throws InvalidField. */
+export function validateStep(field: string, step: StepDefinition, known: Referable, nested: (field: string, definition: WorkflowDefinition) => void): void {
+  validateWork(field, step, known, nested);
   const inputs = Object.entries(step.inputs);
   if (inputs.length > DECLARATIONS_MAX) throw invalidDefinition(`${field}.inputs`, `at most ${DECLARATIONS_MAX} inputs`);
+  const names = itemNames(step.forEach);
   for (const [name, source] of inputs) {
     checkKey(`${field}.inputs`, "input", name);
-    checkSource(`${field}.inputs.${name}`, source, known);
+    checkSource(`${field}.inputs.${name}`, source, known, names);
   }
   checkOutputs(`${field}.outputs`, step.outputs);
   if (step.retry !== undefined) checkRetry(`${field}.retry`, step.retry);
   checkBranches(field, step, known);
-  if (step.timeout === undefined) return;
-  const timeoutMs = durationMs(step.timeout);
-  if (!(timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX)) throw invalidDefinition(`${field}.timeout`, "a timeout is more than nothing and at most 7 days");
+  if (step.forEach !== undefined) validateForEach(`${field}.for_each`, step.forEach, known);
+  checkTimes(field, step);
+  checkOutputSchema(`${field}.output_schema_json`, step.outputSchemaJson);
 }
 
-function checkWork(field: string, { id, kind }: StepDefinition, { modelOverride }: Referable): void {
-  switch (kind.case) {
-    case "agent":
-      return checkAgent(`${field}.agent`, kind.value, modelOverride);
-    case "function":
-      return checkName(`${field}.function.name`, kind.value.name, CAPABILITY_LENGTH_MAX, "a function is named module.name");
-    case "tool":
-      return checkName(`${field}.tool.tool`, kind.value.tool, NAME_LENGTH_MAX, "a tool has a dotted name, for example tools.search");
-    case undefined:
-      throw invalidDefinition(field, `step "${id}" is neither an agent nor a function nor a tool`);
-  }
+function checkTimes(field: string, { id, kind, timeout, heartbeatTimeout }: StepDefinition): void {
+  // A person and another run may take longer than anything that a worker holds.
+  const [max, days] = kind.case === "wait" || kind.case === "workflow" ? [WAIT_MS_MAX, 366] : [TIMEOUT_MS_MAX, 7];
+  if (timeout !== undefined && !isWithin(durationMs(timeout), max))
+    throw invalidDefinition(`${field}.timeout`, `a timeout is more than nothing and at most ${days} days`);
+  if (heartbeatTimeout === undefined) return;
+  if (kind.case !== "function" && kind.case !== "tool")
+    throw invalidDefinition(`${field}.heartbeat_timeout`, `step "${id}" is neither a function nor a tool, so no worker speaks of it`);
+  if (!isWithin(durationMs(heartbeatTimeout), TIMEOUT_MS_MAX))
+    throw invalidDefinition(`${field}.heartbeat_timeout`, "a heartbeat timeout is more than nothing and at most 7 days");
 }
 
-function checkName(field: string, name: string, lengthMax: number, rule: string): void {
-  if (name.length <= lengthMax && isVisibleAscii(name)) return;
-  throw invalidDefinition(field, `${rule}, at most ${lengthMax} visible ASCII characters`);
+function isWithin(ms: number, max: number): boolean {
+  return ms > 0 && ms <= max;
 }
 
-/** The agent must be one that a session takes, so that its step can't fail for what was known before. */
-function checkAgent(field: string, { agent, prompt }: AgentStep, modelOverride: string): void {
-  if (agent === undefined) throw invalidDefinition(`${field}.agent`, "an agent step needs an agent: at least its model");
-  const refused = validateSession(create(CreateSessionRequestSchema, { agent: { ...agent, model: modelOverride || agent.model } }));
-  if (refused !== undefined) throw invalidDefinition(`${field}.${refused.rejection.metadata["field"] ?? "agent"}`, refused.rejection.message);
-  if (prompt.trim() === "") throw invalidDefinition(`${field}.prompt`, "an agent step needs a prompt");
-  checkTemplate(`${field}.prompt`, prompt);
-}
-
-function checkTemplate(field: string, text: string): void {
-  const parsed = parseTemplate(text);
-  if (!parsed.ok) throw invalidDefinition(field, `${parsed.error.message} (at character ${parsed.error.position + 1})`);
-}
-
-function checkSource(field: string, { kind }: InputSource, known: Referable): void {
-  switch (kind.case) {
-    case "literalJson": {
-      const parsed = parseJson(kind.value);
-      if (!parsed.ok) throw invalidDefinition(`${field}.literal_json`, `the literal is ${parsed.message}`);
-      if (!fitsInline(kind.value)) throw invalidDefinition(`${field}.literal_json`, `a literal takes at most ${VALUE_BYTES_MAX} bytes`);
-      return;
-    }
-    case "template":
-      return checkTemplate(`${field}.template`, kind.value);
-    case "path":
-      return checkPath(`${field}.path`, kind.value, known);
-    case undefined:
-      throw invalidDefinition(field, "an input comes from a path, a literal or a template");
-  }
-}
-
-function checkPath(field: string, text: string, known: Referable): void {
-  const path = parseStatePath(text);
-  if (path === undefined) throw invalidDefinition(field, `"${text.slice(0, 200)}" is no path into the state: it begins with inputs. or steps.`);
-  const [root, name] = path as [string, string];
-  const names = root === "inputs" ? known.inputs : known.stepIds;
-  if (names.has(name)) return;
-  throw invalidDefinition(field, `"${text}" names no ${root === "inputs" ? "input" : "step"} of this workflow${suggestion(name, names)}`);
+function checkOutputSchema(field: string, text: string): void {
+  if (text === "") return;
+  if (utf8Length(text) > OUTPUT_SCHEMA_BYTES_MAX) throw invalidDefinition(field, `a schema takes at most ${OUTPUT_SCHEMA_BYTES_MAX} bytes`);
+  const parsed = parseJson(text);
+  if (!parsed.ok) throw invalidDefinition(field, `the schema is ${parsed.message}`);
+  const compiled = compileJsonSchema(parsed.value);
+  if (compiled.ok) return;
+  const { path, message } = compiled.error;
+  throw invalidDefinition(field, `no JSON Schema (2020-12): ${path.length === 0 ? "" : `at ${path.join(".").slice(0, 200)}: `}${message}`);
 }
 
 function checkOutputs(field: string, outputs: readonly string[]): void {

@@ -1,56 +1,76 @@
-import { create, fromBinary } from "@bufbuild/protobuf";
-import { runView } from "@forge/domain";
-import { type Api, ForgeError } from "@forge/protocol";
+import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
+import { forkPoint, type RunState, runView } from "@forge/domain";
+import { type Api, type Call, ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
-import { type Event, EventSchema } from "@forge/protocol/event";
 import {
   CancelRunRequestSchema,
   CancelRunResponseSchema,
+  ContinueRunRequestSchema,
+  ContinueRunResponseSchema,
+  ForkRunRequestSchema,
+  ForkRunResponseSchema,
   GetRunResponseSchema,
   ListRunsResponseSchema,
+  PauseRunRequestSchema,
+  PauseRunResponseSchema,
+  ResumeRunRequestSchema,
+  ResumeRunResponseSchema,
   RunStatusSchema,
+  SignalRunRequestSchema,
+  SignalRunResponseSchema,
   StartRunRequestSchema,
   StartRunResponseSchema,
   type WorkflowDefinition,
   type WorkflowService,
 } from "@forge/protocol/workflow";
-import type { Store, StoredEvent } from "../ports/index.ts";
+import type { Store } from "../ports/index.ts";
+import type { StreamEngine } from "../stream/stream-engine.ts";
 import { runSummary } from "../stream/summaries.ts";
 import type { WorkerRegistry } from "../tasks/worker-registry.ts";
 import { checkLabels, checkNoNul, checkPageSize, checkUuid } from "./check.ts";
 import { enumName } from "./enum-name.ts";
-import type { Executor } from "./execute.ts";
+import type { CommandMessage, Executor } from "./execute.ts";
 import { pageToken, parsePageToken } from "./page-token.ts";
+import { replay } from "./replay-run.ts";
+import { hasEnded, runEvents } from "./run-history.ts";
 import { checkServed } from "./served.ts";
 
 export interface WorkflowServicePorts {
   readonly store: Store;
+  readonly engine: StreamEngine;
   readonly executor: Executor;
   readonly registry: WorkerRegistry;
 }
 
-const PAGE = 5_000;
-
-/** What must be served before a run may start: its functions, and the models of its agents. */
+/** What must be served before a run may start: its functions, and the models of its agents, those of the workflows inside it included. */
 function required(definition: WorkflowDefinition, modelOverride: string): readonly string[] {
   const capabilities = new Set<string>();
   for (const { kind } of definition.steps) {
     if (kind.case === "function") capabilities.add(`function:${kind.value.name}`);
     if (kind.case === "agent") capabilities.add(`model:${modelOverride === "" ? (kind.value.agent?.model ?? "") : modelOverride}`);
+    const inner = kind.case === "workflow" ? kind.value.definition : undefined;
+    if (inner !== undefined) for (const capability of required(inner, modelOverride)) capabilities.add(capability);
   }
   return [...capabilities];
 }
 
-export function createWorkflowService({ store, executor, registry }: WorkflowServicePorts): Api<typeof WorkflowService> {
-  async function eventsOf(namespace: string, runId: string): Promise<{ events: readonly Event[]; seq: number }> {
-    const events: Event[] = [];
-    let afterSeq = 0;
-    for (;;) {
-      const page = await store.readEvents(namespace, runId, { afterSeq, limit: PAGE, deltas: false });
-      events.push(...page.events.map((stored) => fromBinary(EventSchema, stored.bytes)));
-      if (page.events.length < PAGE) return { events, seq: page.headSeq };
-      afterSeq = (page.events.at(-1) as StoredEvent).seq;
-    }
+export function createWorkflowService({ store, engine, executor, registry }: WorkflowServicePorts): Api<typeof WorkflowService> {
+  /** A command to a run that exists. */
+  const toRun = <I extends DescMessage, O extends DescMessage>(
+    call: Call,
+    request: MessageShape<I> & CommandMessage & { readonly runId: string },
+    schema: I,
+    response: O,
+    admit?: () => Promise<void>,
+  ): Promise<MessageShape<O>> => executor.run({ call, kind: "run", streamId: checkUuid(request.runId, "run_id"), schema, request, response, admit });
+
+  /** What a run that goes on will need must be served, as at its start. */
+  async function checkServedAgain(namespace: string, runId: string): Promise<void> {
+    const entry = await engine.read(namespace, runId, "run");
+    const state = entry?.state as RunState | undefined;
+    // Whether it exists and can go on is for the run itself to say.
+    if (state?.definition === undefined) return;
+    await checkServed(registry, namespace, state.queue, required(state.definition, state.modelOverride));
   }
 
   return {
@@ -76,18 +96,51 @@ export function createWorkflowService({ store, executor, registry }: WorkflowSer
       });
     },
     async cancelRun(request, call) {
+      return toRun(call, request, CancelRunRequestSchema, CancelRunResponseSchema);
+    },
+    async signalRun(request, call) {
+      return toRun(call, request, SignalRunRequestSchema, SignalRunResponseSchema);
+    },
+    async pauseRun(request, call) {
+      return toRun(call, request, PauseRunRequestSchema, PauseRunResponseSchema);
+    },
+    async continueRun(request, call) {
+      return toRun(call, request, ContinueRunRequestSchema, ContinueRunResponseSchema);
+    },
+    async resumeRun(request, call) {
+      return toRun(call, request, ResumeRunRequestSchema, ResumeRunResponseSchema, () => checkServedAgain(call.namespace, checkUuid(request.runId, "run_id")));
+    },
+    async forkRun(request, call) {
+      const runId = checkUuid(request.runId, "run_id");
+      checkLabels(request.labels);
       return executor.run({
         call,
         kind: "run",
-        streamId: checkUuid(request.runId, "run_id"),
-        schema: CancelRunRequestSchema,
+        schema: ForkRunRequestSchema,
         request,
-        response: CancelRunResponseSchema,
+        response: ForkRunResponseSchema,
+        prepare: async () => {
+          const { events } = await runEvents(store, call.namespace, runId);
+          const fork = forkPoint(request, events);
+          if ("rejection" in fork) throw ForgeError.from(fork.rejection);
+          if (!hasEnded(events))
+            throw new ForgeError(ErrorCode.CONFLICT, `run ${runId} has not ended; cancel it, or wait for its end`, {
+              reason: "RUN_ACTIVE",
+              relatedIds: [runId],
+            });
+          const definition = fork.created?.definition;
+          if (definition !== undefined)
+            await checkServed(registry, call.namespace, fork.created?.queue ?? "", required(definition, fork.created?.modelOverride ?? ""));
+          return fork;
+        },
       });
+    },
+    async replayRun(request, call) {
+      return replay(store, call.namespace, checkUuid(request.runId, "run_id"), request.verifyState);
     },
     async getRun(request, call) {
       const runId = checkUuid(request.runId, "run_id");
-      const { events, seq } = await eventsOf(call.namespace, runId);
+      const { events, seq } = await runEvents(store, call.namespace, runId);
       if (events[0]?.payload.case !== "runCreated")
         throw new ForgeError(ErrorCode.NOT_FOUND, `run ${runId} does not exist`, { reason: "RUN_NOT_FOUND", relatedIds: [runId] });
       return create(GetRunResponseSchema, { run: { ...runView(events), seq: BigInt(seq) } });

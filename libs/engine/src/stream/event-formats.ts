@@ -9,7 +9,15 @@ export interface EventFormats {
 /**
  * Of this version. A kind that older versions do not know raises `reads` and is entered with the new number: then it is written only once every live control plane reads it.
  */
-export const EVENT_FORMATS: EventFormats = { reads: 1, kinds: new Map() };
+export const EVENT_FORMATS: EventFormats = {
+  reads: 2,
+  kinds: new Map(
+    ["run.forked", "run.signalled", "run.paused", "run.continued", "run.resumed", "run.deadline_passed", "step.skipped", "step.cancelled"].map((kind) => [
+      kind,
+      2,
+    ]),
+  ),
+};
 
 /** The format that brought a kind. */
 export function formatOf(formats: EventFormats, kind: string): number {

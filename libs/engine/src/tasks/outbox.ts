@@ -125,7 +125,7 @@ function toRequest(task: StoredTask, outgoing: OutgoingCommand): CommandRequest 
     principal: `${task.streamKind}:${task.streamId}`,
     kind,
     streamId: target.id,
-    creates: command.case === "createSession",
+    creates: command.case === "createSession" || command.case === "startChildRun",
     command: command.value,
     commandId: internalId(outgoing.commandId),
     digest: sha256(toBinary(OutgoingCommandSchema, outgoing)),

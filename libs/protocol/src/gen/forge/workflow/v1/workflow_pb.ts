@@ -529,7 +529,7 @@ export type ReplayedStep = Message<"forge.workflow.v1.ReplayedStep"> & {
   status: StepStatus;
 
   /**
-   * SHA-256 of the state's canonical JSON before and after, hexadecimal; empty where it was not computed.
+   * Names the state before and after, hexadecimal: the bitwise exclusive or of the SHA-256 of each entry, a path and its canonical JSON. Empty where it was not computed.
    *
    * @generated from field: string state_before_hash = 4;
    */
@@ -839,6 +839,8 @@ export type StepExecution = Message<"forge.workflow.v1.StepExecution"> & {
   stepType: StepType;
 
   /**
+   * 0 where it was skipped or inherited, and so not executed here.
+   *
    * @generated from field: uint32 execution_index = 3;
    */
   executionIndex: number;

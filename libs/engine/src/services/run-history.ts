@@ -1,0 +1,32 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
+import { type Event, EventSchema } from "@forge/protocol/event";
+import type { Store, StoredEvent } from "../ports/index.ts";
+
+const PAGE = 5_000;
+const ENDS: ReadonlySet<Event["payload"]["case"]> = new Set(["runCompleted", "runFailed", "runCancelled"]);
+const GOES_ON: ReadonlySet<Event["payload"]["case"]> = new Set([...ENDS, "runResumed"]);
+
+/** All events of a run, deltas left out, and its newest seq. Rejects with not_found where the stream is no run. */
+export async function runEvents(store: Store, namespace: string, runId: string): Promise<{ readonly events: readonly Event[]; readonly seq: number }> {
+  const events: Event[] = [];
+  let afterSeq = 0;
+  for (;;) {
+    const page = await store.readEvents(namespace, runId, { afterSeq, limit: PAGE, deltas: false });
+    events.push(...page.events.map((stored) => fromBinary(EventSchema, stored.bytes)));
+    if (page.events.length < PAGE) {
+      if (events[0]?.payload.case !== "runCreated") {
+        throw new ForgeError(ErrorCode.NOT_FOUND, `run ${runId} does not exist`, { reason: "RUN_NOT_FOUND", relatedIds: [runId] });
+      }
+      return { events, seq: page.headSeq };
+    }
+    afterSeq = (page.events.at(-1) as StoredEvent).seq;
+  }
+}
+
+/** Whether the run has ended and was not resumed since. */
+export function hasEnded(events: readonly Event[]): boolean {
+  const last = events.findLast(({ payload }) => GOES_ON.has(payload.case));
+  return last !== undefined && ENDS.has(last.payload.case);
+}
