@@ -13,6 +13,8 @@ interface CallContext {
   /** The same for every attempt of one call: hand it to services that deduplicate. */
   readonly idempotencyKey: string;
   readonly logger: Logger;
+  /** Says that the work goes on: of a step with a `heartbeat_timeout`, what says nothing for so long is stopped. */
+  heartbeat(): void;
 }
 
 /** What a tool is given beside its input. */

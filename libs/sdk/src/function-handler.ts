@@ -23,7 +23,15 @@ export function functionHandler(definition: FunctionDefinition, { logger, graceM
         if (needsStart) await context.start({ case: "tool", value: create(ToolStartedSchema) });
         signal.throwIfAborted();
         const startedAt = performance.now();
-        const result = await definition.run(input, { signal, logger, idempotencyKey, runId, stepId, attempt });
+        const result = await definition.run(input, {
+          signal,
+          logger,
+          idempotencyKey,
+          runId,
+          stepId,
+          attempt,
+          heartbeat: () => context.heartbeat(),
+        });
         const problem = jsonProblem(result);
         if (problem !== undefined)
           throw ForgeError.validation("result", `${name} returned what can't be stored: ${problem}`, { reason: "FUNCTION_RESULT", origin: "worker" });

@@ -10,4 +10,5 @@ export { defineProvider, type ProviderOptions } from "./define-provider.ts";
 export { defineTool, type ToolOptions } from "./define-tool.ts";
 export type { Definition, FunctionDefinition, ProviderDefinition, ToolDefinition } from "./definition.ts";
 export { Forge, type LocalForge, type LocalForgeOptions } from "./local/forge.ts";
+export type { RunOptions } from "./local/run-workflow.ts";
 export { type ServeOptions, serve } from "./serve.ts";

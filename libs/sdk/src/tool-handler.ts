@@ -44,6 +44,7 @@ function toolContext(context: TaskContext, signal: AbortSignal, logger: Logger):
     toolCallId,
     ...(sessionId === "" ? {} : { sessionId, turnId }),
     ...(runId === "" ? {} : { runId, stepId }),
+    heartbeat: () => context.heartbeat(),
     report: (text) => {
       if (text === "") return;
       context.report({ case: "tool", value: create(ToolOutputDeltaSchema, { offset, text: text.toWellFormed(), epoch: context.lease.epoch }) });

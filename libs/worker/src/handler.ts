@@ -16,6 +16,8 @@ export interface TaskContext {
   start(kind: TaskStart["kind"]): Promise<void>;
   /** Queues a piece of output; coalesced (the first at once, then every 50 ms or 4 KiB), never fails the task. */
   report(kind: OutputDelta["kind"]): void;
+  /** Says that the work goes on, where it has no output to show for it: what is silent for longer than its step allows is stopped. */
+  heartbeat(): void;
   readConversation(request: ReadConversationRequest): Promise<ReadConversationResponse>;
   putArtifact(content: Uint8Array, mediaType: string): Promise<ArtifactRef>;
   getArtifact(sha256: string): Promise<Uint8Array>;

@@ -56,6 +56,34 @@ describe("a task", () => {
     expect(plane.settlements).toMatchObject([[{ outcome: { case: "failure", value: { error } } }]]);
   });
 
+  it("that gives no sign of life for longer than it may is stopped; output and heartbeats are one", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const seen: string[] = [];
+      const { plane, run } = setup(
+        async (context) => {
+          const end = stopped(context);
+          for (const sign of ["heartbeat", "report"] as const) {
+            await vi.advanceTimersByTimeAsync(900);
+            if (sign === "heartbeat") context.heartbeat();
+            else context.report({ case: undefined });
+            seen.push(`${context.signal.aborted}`);
+          }
+          await vi.advanceTimersByTimeAsync(1_001);
+          throw await end;
+        },
+        leasedTask("task", { heartbeatTimeout: durationFromMs(1_000) }),
+      );
+      await run();
+      expect(seen).toEqual(["false", "false"]);
+      expect(plane.settlements).toMatchObject([
+        [{ outcome: { case: "failure", value: { error: { code: ErrorCode.DEADLINE_EXCEEDED, reason: "HEARTBEAT_TIMEOUT" } } } }],
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("that nobody serves is settled as unsupported", async () => {
     const { plane, task } = setup(async () => DONE);
     await task.run(() => undefined);
@@ -161,7 +189,7 @@ describe("a task that is to stop", () => {
   });
 
   it("is not told so by a deadline after its end", async () => {
-    vi.useFakeTimers();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       const { run } = setup(async () => DONE, leasedTask("task", { timeout: durationFromMs(1e12) }));
       const running = run();

@@ -43,6 +43,7 @@ export class RunningTask {
     const output = new Output(this.lease, (deltas) => this.#submissions.report(deltas));
     const payloads = new Payloads(this.#port, this.lease, this.#abort.signal);
     let deadline: NodeJS.Timeout | undefined;
+    let silence: NodeJS.Timeout | undefined;
     let outcome: Outcome | undefined;
     try {
       const task = await this.#wholeTask(payloads);
@@ -51,11 +52,20 @@ export class RunningTask {
         const expire = () => this.#abort.abort(new ForgeError(ErrorCode.DEADLINE_EXCEEDED, "the task took longer than it may"));
         deadline = setTimeout(expire, Math.min(Math.max(0, leftMs), TIMER_MS_MAX));
       }
-      outcome = await this.#perform(task, handlerOf, output, payloads);
+      const silentMsMax = task.heartbeatTimeout === undefined ? undefined : durationMs(task.heartbeatTimeout);
+      const isStuck = () =>
+        this.#abort.abort(new ForgeError(ErrorCode.DEADLINE_EXCEEDED, `it gave no sign of life for ${silentMsMax} ms`, { reason: "HEARTBEAT_TIMEOUT" }));
+      const alive = () => {
+        clearTimeout(silence);
+        if (silentMsMax !== undefined) silence = setTimeout(isStuck, Math.min(silentMsMax, TIMER_MS_MAX));
+      };
+      alive();
+      outcome = await this.#perform(task, handlerOf, output, payloads, alive);
     } catch (error) {
       outcome = failure(error);
     } finally {
       clearTimeout(deadline);
+      clearTimeout(silence);
       output.end();
     }
     if (outcome === undefined || this.#lost) return;
@@ -72,7 +82,13 @@ export class RunningTask {
     await this.#submissions.settle(create(SettlementSchema, { lease: this.lease, outcome }));
   }
 
-  async #perform(task: Task, handlerOf: (task: Task) => TaskHandler | undefined, output: Output, payloads: Payloads): Promise<Outcome | undefined> {
+  async #perform(
+    task: Task,
+    handlerOf: (task: Task) => TaskHandler | undefined,
+    output: Output,
+    payloads: Payloads,
+    alive: () => void,
+  ): Promise<Outcome | undefined> {
     const handler = handlerOf(task);
     if (handler === undefined)
       throw new ForgeError(ErrorCode.UNSUPPORTED, "this worker does not serve this task: it registered a capability that it has no handler for");
@@ -90,7 +106,11 @@ export class RunningTask {
           throw error;
         }
       },
-      report: (kind) => output.push(kind),
+      report: (kind) => {
+        alive();
+        if (kind.case !== undefined) output.push(kind);
+      },
+      heartbeat: alive,
       readConversation: (request) =>
         persist(() => this.#port.session.readConversation({ ...request, lease: this.lease }, { signal: this.#abort.signal }), this.#abort.signal),
       putArtifact: (content, mediaType) => payloads.put(content, mediaType),

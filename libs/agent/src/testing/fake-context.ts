@@ -72,6 +72,7 @@ export function createFakeContext(options: FakeContextOptions = {}): FakeContext
       if (kind.case === "turn") deltas.push(kind.value);
       options.onReport?.(kind);
     },
+    heartbeat: () => undefined,
     readConversation(request) {
       reads.push(request);
       return Promise.resolve(conversation);

@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { ForgeClient } from "@forge/client";
+import type { Run } from "@forge/protocol/workflow";
 import { findForge } from "./find-forge.ts";
+import { type RunOptions, runWorkflow } from "./run-workflow.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 
 /** How a private server is started. */
@@ -25,6 +27,11 @@ export interface LocalForge extends AsyncDisposable {
   /** For `serve` and other workers. */
   readonly workerToken: string;
   readonly dataDirectory: string;
+  /**
+   * Starts a workflow that is named as on the command line, and resolves when the run has ended, also where it failed: `status` and `error` tell. Paths and ids
+   * are of the project. Errors: not_found and validation of the workflow and its inputs; cancelled by the signal.
+   */
+  run(workflow: string, options?: RunOptions): Promise<Run>;
   /** Ends the server, after what is running, and resolves when it has gone. */
   close(): Promise<void>;
 }
@@ -46,14 +53,14 @@ async function local(options: LocalForgeOptions = {}): Promise<LocalForge> {
     environment,
   );
   try {
-    return await connect(server);
+    return await connect(server, path.resolve(project ?? "."));
   } catch (error) {
     await server.end();
     throw error;
   }
 }
 
-async function connect(server: ServerProcess): Promise<LocalForge> {
+async function connect(server: ServerProcess, directory: string): Promise<LocalForge> {
   const { url, dataDirectory } = server;
   const read = async (name: string): Promise<string> => (await readFile(path.join(dataDirectory, name), "utf8")).trim();
   const [token, workerToken] = await Promise.all([read("token"), read("worker-token")]);
@@ -63,7 +70,8 @@ async function connect(server: ServerProcess): Promise<LocalForge> {
     await client.close();
     await server.end();
   };
-  return { client, url, token, workerToken, dataDirectory, close, [Symbol.asyncDispose]: close };
+  const run = (workflow: string, options: RunOptions = {}): Promise<Run> => runWorkflow(client, directory, workflow, options);
+  return { client, url, token, workerToken, dataDirectory, run, close, [Symbol.asyncDispose]: close };
 }
 
 /**

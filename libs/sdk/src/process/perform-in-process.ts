@@ -39,6 +39,7 @@ export async function performInProcess(current: CurrentProcess, capability: Capa
 function functionsOf(context: TaskContext): Omit<TaskContext, "lease" | "task" | "signal" | "start"> {
   return {
     report: (kind) => context.report(kind),
+    heartbeat: () => context.heartbeat(),
     readConversation: (request) => context.readConversation(request),
     putArtifact: (content, mediaType) => context.putArtifact(content, mediaType),
     getArtifact: (sha256) => context.getArtifact(sha256),

@@ -46,6 +46,11 @@ export class RemoteContext implements TaskContext {
     this.#report(toBinary(OutputDeltaSchema, create(OutputDeltaSchema, { kind })));
   }
 
+  /** Output without content is no output, only a sign of life. */
+  heartbeat(): void {
+    this.report({ case: undefined });
+  }
+
   async readConversation(request: ReadConversationRequest): Promise<ReadConversationResponse> {
     const answer = await this.#ask("readConversation", toBinary(ReadConversationRequestSchema, create(ReadConversationRequestSchema, request)));
     return fromBinary(ReadConversationResponseSchema, answer as Uint8Array);

@@ -161,8 +161,9 @@ export class WorkerProcess {
       case "report": {
         const running = this.#calls.get(message.call);
         if (running === undefined) return;
-        running.reported = true;
-        running.context.report(fromBinary(OutputDeltaSchema, message.delta).kind);
+        const { kind } = fromBinary(OutputDeltaSchema, message.delta);
+        if (kind.case !== undefined) running.reported = true;
+        running.context.report(kind);
         return;
       }
       case "request": {

@@ -49,6 +49,7 @@ export function fakeTaskContext(task: Task, options: FakeTaskContextOptions = {}
       await options.start?.(kind);
       starts.push(kind);
     },
+    heartbeat: () => undefined,
     report(kind) {
       reports.push(kind);
       options.onReport?.(kind);
