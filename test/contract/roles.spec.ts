@@ -8,7 +8,7 @@ import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
 import { CreateTokenRequestSchema, TokenService } from "@forge/protocol/token";
 import { WorkerService } from "@forge/protocol/worker";
-import { WorkflowService } from "@forge/protocol/workflow";
+import { ScheduleService, WorkflowService } from "@forge/protocol/workflow";
 import { WorkspaceService } from "@forge/protocol/workspace";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cluster, NAMESPACE, startCluster } from "../harness/cluster.ts";
@@ -18,6 +18,7 @@ import { createSession, sessionRequest, sessionStream, until } from "../harness/
 const SERVICES = {
   session: SessionService,
   workflow: WorkflowService,
+  schedule: ScheduleService,
   event: EventService,
   approval: ApprovalService,
   artifact: ArtifactService,
@@ -33,9 +34,9 @@ const LEASED = ["SessionService.ReadConversation", "ArtifactService.PutArtifact"
 function mayCall(role: Role, service: string, rpc: string): boolean {
   if (role === "worker") return service === "WorkerService" || LEASED.includes(`${service}.${rpc}`);
   if (service === "WorkerService") return false;
-  if (service === "TokenService") return role === "admin";
+  if (service === "TokenService" || rpc === "ArchiveRuns") return role === "admin";
   if (rpc === "ResolveApproval") return role === "approver" || role === "admin";
-  if (/^(?:Get|List|Read|Subscribe|Watch)/.test(rpc)) return true;
+  if (/^(?:Get|List|Read|Replay|Subscribe|Watch)/.test(rpc)) return true;
   return role === "operator" || role === "admin";
 }
 

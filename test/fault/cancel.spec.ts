@@ -20,6 +20,7 @@ import {
   turnEnded,
   until,
   useTool,
+  wide,
 } from "../harness/work.ts";
 
 let cluster: Cluster;
@@ -30,6 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.close());
 
+const RUN_ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
 const TURN_ENDS: ReadonlySet<string> = new Set(["turn.completed", "turn.failed", "turn.cancelled", "turn.abandoned"]);
 
 /** True where the command was taken; false where the turn had ended before it came. */
@@ -134,6 +136,34 @@ describe("a run that is cancelled", () => {
     const childId = child?.payload.case === "stepStarted" ? child.payload.value.sessionId : "";
     if (childId !== "") await until("the session's turn has ended", async () => (await sessionTurnEnds(childId)).length === 1);
     if (childId !== "") await expectNothingLeft(childId);
+  });
+
+  it("after any of its events, with much of it under way, ends once, with nothing of it left", async () => {
+    const definition = wide({ delays: { "before-effect": 30, "after-effect": 30 } });
+    const reference = await runEnded(client, await startRun(client, definition));
+    expect(reference.at(-1)?.kind).toBe("run.completed");
+    const taken = await Promise.all(
+      Array.from({ length: reference.length - 1 }, async (_, index) => {
+        const runId = await startRun(client, definition);
+        await eventsUntil(client, runStream(runId), (event) => Number(event.seq) > index || RUN_ENDS.has(event.kind));
+        const wasTaken = await client.workflow.cancelRun({ header: commandHeader(), runId }).then(
+          () => true,
+          (error: unknown) => {
+            if (error instanceof ForgeError && error.reason === "RUN_ENDED") return false;
+            throw error;
+          },
+        );
+        const events = await runEnded(client, runId);
+        expect(events.at(-1)?.kind, `cancelled after event ${index}`).toBe(wasTaken ? "run.cancelled" : "run.completed");
+        expect(await cluster.inspector.violations({ id: runId, kind: "run" }, true)).toStrictEqual([]);
+        await until("the run wants nothing any more", async () => (await cluster.store.tasksOf("default", runId)).length === 0);
+        const inner = events.find((event) => event.payload.case === "stepStarted" && event.payload.value.childRunId !== "");
+        const innerId = inner?.payload.case === "stepStarted" ? inner.payload.value.childRunId : "";
+        if (innerId !== "") expect(RUN_ENDS.has((await cluster.inspector.events(innerId)).at(-1)?.kind ?? "")).toBe(true);
+        return wasTaken;
+      }),
+    );
+    expect(taken.filter(Boolean).length).toBeGreaterThan(taken.length / 2);
   });
 
   async function sessionTurnEnds(sessionId: string): Promise<readonly Event[]> {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Cluster, startCluster } from "../harness/cluster.ts";
 import { createRandom, type Random } from "../harness/random.ts";
 import type { CallArguments } from "../harness/test-handlers.ts";
-import { createSession, runEnded, startRun, startTurn, threeSteps, turnEnded, useTool } from "../harness/work.ts";
+import { createSession, runEnded, startRun, startTurn, threeSteps, turnEnded, useTool, wide } from "../harness/work.ts";
 
 /** Runs the same kills again. */
 const SEED = Number(process.env["FORGE_SEED"] ?? Date.now() % 2 ** 31);
@@ -41,8 +41,8 @@ async function oneTurn(client: ForgeClient, text: string): Promise<void> {
   await turnEnded(client, sessionId, turnId);
 }
 
-async function oneRun(client: ForgeClient, args: CallArguments): Promise<void> {
-  const runId = await startRun(client, threeSteps(args));
+async function oneRun(client: ForgeClient, definition: ReturnType<typeof threeSteps>): Promise<void> {
+  const runId = await startRun(client, definition);
   await runEnded(client, runId);
 }
 
@@ -107,7 +107,8 @@ it("ends every run and turn once, with every effect as often as promised, whatev
     }
     for (let index = 0; index < RUNS_PER_ROUND; index++) {
       const args = callArguments(random);
-      work.push(beginsAt().then(() => oneRun(cluster.clients[index % 2] as ForgeClient, args)));
+      const definition = index % 4 === 3 ? wide(args) : threeSteps(args);
+      work.push(beginsAt().then(() => oneRun(cluster.clients[index % 2] as ForgeClient, definition)));
     }
     const done = Promise.all(work);
     // Its rejection is awaited below, after the kills.

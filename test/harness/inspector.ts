@@ -196,21 +196,19 @@ function turns(events: readonly Event[], ended: boolean): readonly string[] {
 }
 
 const RUN_ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
-const STEP_ENDS: ReadonlySet<string> = new Set(["step.completed", "step.failed"]);
 
 function run({ kind }: StreamName, events: readonly Event[], ended: boolean): readonly string[] {
   if (kind !== "run") return [];
   const found: string[] = [];
   const ends = events.filter((event) => RUN_ENDS.has(event.kind));
   if (ends.length > 1 || (ended && ends.length === 0)) found.push(`the run has ${ends.length} ends`);
-  const byStep = Map.groupBy(
-    events.filter((event) => event.stepId !== ""),
-    (event) => event.stepId,
-  );
-  const cancelled = ends[0]?.kind === "run.cancelled";
-  for (const [id, own] of byStep) {
-    const stepEnds = own.filter((event) => STEP_ENDS.has(event.kind));
-    if (stepEnds.length > 1 || (ended && !cancelled && stepEnds.length === 0)) found.push(`step ${id} has ${stepEnds.length} ends`);
+  const begun = new Map<number, number>();
+  for (const { payload } of events) {
+    if (payload.case === "stepStarted") begun.set(payload.value.executionIndex, begun.get(payload.value.executionIndex) ?? 0);
+    if (payload.case !== "stepCompleted" && payload.case !== "stepFailed" && payload.case !== "stepCancelled") continue;
+    const index = payload.value.executionIndex ?? -1;
+    begun.set(index, (begun.get(index) ?? Number.POSITIVE_INFINITY) + 1);
   }
+  for (const [index, count] of begun) if (count > 1 || (ended && count === 0)) found.push(`execution ${index} has ${count} ends`);
   return found;
 }

@@ -145,6 +145,32 @@ export function threeSteps(call: CallArguments = {}): MessageInitShape<typeof Wo
   };
 }
 
+/** A graph: a list of functions, tools whose effect must not happen twice, a run inside, and a wait, as far as they can at the same time. */
+export function wide(call: CallArguments = {}): MessageInitShape<typeof WorkflowDefinitionSchema> {
+  const literal = (value: unknown) => ({ kind: { case: "literalJson" as const, value: JSON.stringify(value) } });
+  const members = Object.fromEntries(Object.entries(call).map(([name, value]) => [name, literal(value)]));
+  const append = (id: string, needs: string[] = []) => ({ id, kind: { case: "tool" as const, value: { tool: "test.append" } }, inputs: members, needs });
+  return {
+    id: "wide",
+    version: "v1",
+    onError: OnError.FAIL_FAST,
+    steps: [
+      append("left"),
+      append("right"),
+      {
+        id: "each",
+        kind: { case: "function", value: { name: "test.note" } },
+        inputs: { call: literal(call) },
+        needs: ["left"],
+        forEach: { items: literal([1, 2, 3, 4, 5]), concurrency: 3 },
+      },
+      { id: "inner", kind: { case: "workflow", value: { definition: threeSteps(call) } }, needs: ["right"] },
+      { id: "moment", kind: { case: "wait", value: { kind: { case: "duration", value: { nanos: 50_000_000 } } } }, needs: ["right"] },
+      append("last", ["each", "inner", "moment"]),
+    ],
+  };
+}
+
 export async function startRun(
   client: ForgeClient,
   definition: MessageInitShape<typeof WorkflowDefinitionSchema>,

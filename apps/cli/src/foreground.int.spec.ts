@@ -83,7 +83,7 @@ describe("commands with no server", () => {
     [["inspect", "00000000-0000-4000-8000-000000000000"], 3, /error: there is no run or session/],
     [["inspect", "short"], 2, /error: short is no id/],
     [["up", "--port", "99999"], 2, /0 to 65535/],
-    [["run", "unserved"], 2, /error: workflows\/unserved\.yaml:2:46: .*steps\.gret.*did you mean steps\.greet\?/],
+    [["run", "unserved"], 2, /error: workflows\/unserved\.yaml:2:46: .*steps\.gret.*did you mean `greet`\?/],
     [["run", "ask", "--model", "demo/none"], 3, /Known are: demo\/chat/],
     [["run", "ask", "--model", "openai/any"], 2, /set OPENAI_API_KEY/],
     [["runn"], 2, /Did you mean one of run, runs/],

@@ -1,17 +1,22 @@
 import { VERSION } from "@forge/host/project";
 import { Command, Option } from "commander";
 import type { Action } from "./action.ts";
+import { addArchiveCommand } from "./archive/add-archive-command.ts";
 import { commandOptions, turnOption } from "./arguments/command-options.ts";
 import { collect, collectLabel, oneOf, parseDuration, wholeNumber } from "./arguments/parsers.ts";
 import { namespaceOption, urlOption } from "./arguments/remote-options.ts";
+import { addBundleCommands } from "./bundle/add-bundle-commands.ts";
 import type { Context } from "./context.ts";
 import { addHistoryCommands } from "./history/add-history-commands.ts";
 import { addProjectCommands } from "./project/add-project-commands.ts";
+import { addRegisterCommand } from "./register/add-register-command.ts";
+import { addRunControlCommands } from "./run-control/add-run-control-commands.ts";
+import { addScheduleCommands } from "./schedule/add-schedule-commands.ts";
 import { addSessionCommands } from "./session/add-session-commands.ts";
 import { addTokenCommands } from "./token/add-token-commands.ts";
 import { addWorkspaceCommands } from "./workspace/add-workspace-commands.ts";
 
-const RUN_STATUSES = ["RUNNING", "CANCELLING", "COMPLETED", "COMPLETED_WITH_ERRORS", "FAILED", "CANCELLED"];
+const RUN_STATUSES = ["RUNNING", "WAITING", "PAUSED", "CANCELLING", "COMPLETED", "COMPLETED_WITH_ERRORS", "FAILED", "CANCELLED"];
 const SESSION_STATUSES = ["ACTIVE", "CLOSED"];
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 10_000;
@@ -88,7 +93,13 @@ export function createProgram(context: Context, onExit: (code: number) => void):
     .option("-f, --follow", "stay, and print what comes")
     .option("--after <seq>", "begin after this seq", wholeNumber(0, Number.MAX_SAFE_INTEGER))
     .option("--children", "of a run: also the events of the sessions that work for it")
-    .option("--no-deltas", "leave out the pieces of answers and outputs");
+    .option("--no-deltas", "leave out the pieces of answers and outputs")
+    .addOption(
+      new Option("--lifecycle", "of a run: its life as lines of JSON, RUN_START, STEP_START, STEP_COMPLETE, TOOL_START and so on").conflicts([
+        "after",
+        "children",
+      ]),
+    );
 
   command("approvals", "list what waits for an answer", async (ctx, _, options) => {
     const { approvalsCommand } = await import("./approvals/approvals-command.ts");
@@ -136,11 +147,16 @@ export function createProgram(context: Context, onExit: (code: number) => void):
     return rpcCommand(ctx, options);
   }).addOption(foreground());
 
+  addRunControlCommands(command);
   addHistoryCommands(command);
+  addArchiveCommand(command);
+  addRegisterCommand(command);
   addSessionCommands(program, command);
+  addScheduleCommands(program, command);
   addWorkspaceCommands(program, command);
   addTokenCommands(program, local);
   addProjectCommands(local);
+  addBundleCommands(local);
 
   command("worker <file>", "serve the tools, functions and models that a file defines, in TypeScript or Python", async (ctx, [file], options) => {
     const { workerCommand } = await import("./worker/worker-command.ts");
@@ -156,6 +172,11 @@ export function createProgram(context: Context, onExit: (code: number) => void):
     const { doctorCommand } = await import("./doctor/doctor-command.ts");
     return doctorCommand(ctx, options);
   }).option("--port <number>", "a port that a server is to listen on: whether it is free", wholeNumber(1, 65_535));
+
+  command("config", "show every field of the configuration, and where its value comes from", async (ctx, _, options) => {
+    const { configCommand } = await import("./config/config-command.ts");
+    return configCommand(ctx, options);
+  });
 
   local("up", "serve the project until Ctrl-C", async (ctx, _, options) => {
     const { upCommand } = await import("./up/up-command.ts");

@@ -7,6 +7,12 @@ describe("the control plane's settings", () => {
     expect(config).toMatchObject({ FORGE_HOST: "127.0.0.1", FORGE_PORT: 7233, FORGE_HOSTS: ["a.example", "b.example"], FORGE_WORKER_QUEUES: [] });
   });
 
+  it("archives nothing unless told when", () => {
+    const after = (text?: string) => readConfig({ DATABASE_URL: "postgres://db/forge", FORGE_ARCHIVE_AFTER: text }).FORGE_ARCHIVE_AFTER;
+    expect([after(), after(""), after("30d"), after("12h")]).toEqual([undefined, undefined, 30 * 86_400_000, 12 * 3_600_000]);
+    expect(() => after("soon")).toThrow(/FORGE_ARCHIVE_AFTER: expected a duration/);
+  });
+
   it("names every variable that is wrong and shows no value", () => {
     const wrong = () => readConfig({ DATABASE_URL: "mysql://user:secret@db", FORGE_PORT: "99999" });
     expect(wrong).toThrow(/DATABASE_URL: .*\nFORGE_PORT: /);

@@ -10,6 +10,8 @@ const list = z
       .filter((part) => part !== ""),
   );
 
+const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
 const ConfigSchema = z.object({
   /** A PostgreSQL, 15 or newer. */
   DATABASE_URL: z.string().regex(/^postgres(?:ql)?:\/\//, "expected postgres://..."),
@@ -25,6 +27,12 @@ const ConfigSchema = z.object({
   FORGE_ORIGINS: list,
   /** Names, beside those of loopback, under which it is reached, with commas between. */
   FORGE_HOSTS: list,
+  /** So long after its end a run is archived, such as 30d or 12h; empty: none is. */
+  FORGE_ARCHIVE_AFTER: z
+    .string()
+    .regex(/^(\d{1,6}(m|h|d))?$/, "expected a duration such as 30d or 12h")
+    .default("")
+    .transform((text) => (text === "" ? undefined : Number(text.slice(0, -1)) * (UNITS_MS[text.slice(-1)] as number))),
   FORGE_LOG_LEVEL: z.enum(["debug", "info", "warn", "error"]).default("info"),
 });
 

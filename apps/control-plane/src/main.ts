@@ -17,6 +17,7 @@ const service = await startControlPlane({
   port: config.FORGE_PORT,
   origins: config.FORGE_ORIGINS,
   hosts: config.FORGE_HOSTS,
+  retention: config.FORGE_ARCHIVE_AFTER === undefined ? undefined : { archiveAfterMs: config.FORGE_ARCHIVE_AFTER },
   logger,
 });
 for (const [name, role, file, queues] of [

@@ -6,7 +6,7 @@ import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
 import { TokenService } from "@forge/protocol/token";
 import { WorkerService } from "@forge/protocol/worker";
-import { WorkflowService } from "@forge/protocol/workflow";
+import { ScheduleService, WorkflowService } from "@forge/protocol/workflow";
 import { WorkspaceService } from "@forge/protocol/workspace";
 import { clientClosed } from "./cancelled.ts";
 import type { ConnectClient } from "./forge-client.ts";
@@ -26,6 +26,7 @@ export function bindServices(transport: Transport, binding: Binding): Omit<Conne
   return {
     session: bind(SessionService, transport, binding),
     workflow: bind(WorkflowService, transport, binding),
+    schedule: bind(ScheduleService, transport, binding),
     event: { ...event, subscribeEvents: (request, options) => spokenEvents(event.subscribeEvents(request, options)) },
     approval: bind(ApprovalService, transport, binding),
     artifact: bind(ArtifactService, transport, binding),

@@ -4,13 +4,14 @@ import type { ApprovalService, EventService } from "@forge/protocol/event";
 import type { SessionService } from "@forge/protocol/session";
 import type { TokenService } from "@forge/protocol/token";
 import type { WorkerService } from "@forge/protocol/worker";
-import type { WorkflowService } from "@forge/protocol/workflow";
+import type { ScheduleService, WorkflowService } from "@forge/protocol/workflow";
 import type { WorkspaceService } from "@forge/protocol/workspace";
 
 /** The one interface of every client, in process or over any wire. Errors are ForgeErrors. */
 export interface ForgeClient {
   readonly session: Client<typeof SessionService>;
   readonly workflow: Client<typeof WorkflowService>;
+  readonly schedule: Client<typeof ScheduleService>;
   readonly event: Client<typeof EventService>;
   readonly approval: Client<typeof ApprovalService>;
   readonly artifact: Client<typeof ArtifactService>;

@@ -10,7 +10,7 @@ import { createLocalClient, type LocalApis } from "./local-client.ts";
 const CALLER = { namespace: "default", principal: "tester", queues: ["gpu"] };
 
 function setup(overrides: { readonly session?: Partial<LocalApis["session"]>; readonly event?: Partial<LocalApis["event"]> }) {
-  const none = { workflow: {}, approval: {}, artifact: {}, workspace: {}, token: {}, worker: {} };
+  const none = { workflow: {}, schedule: {}, approval: {}, artifact: {}, workspace: {}, token: {}, worker: {} };
   const apis = { ...none, session: overrides.session ?? {}, event: overrides.event ?? {} } as unknown as LocalApis;
   return createLocalClient(apis, CALLER);
 }

@@ -6,7 +6,7 @@ import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
 import { TokenService } from "@forge/protocol/token";
 import { WorkerService } from "@forge/protocol/worker";
-import { WorkflowService } from "@forge/protocol/workflow";
+import { ScheduleService, WorkflowService } from "@forge/protocol/workflow";
 import { WorkspaceService } from "@forge/protocol/workspace";
 import { clientClosed, givenUp } from "./cancelled.ts";
 import { Deadline } from "./deadline.ts";
@@ -16,6 +16,7 @@ import type { ConnectClient } from "./forge-client.ts";
 export interface LocalApis {
   readonly session: Api<typeof SessionService>;
   readonly workflow: Api<typeof WorkflowService>;
+  readonly schedule: Api<typeof ScheduleService>;
   readonly event: Api<typeof EventService>;
   readonly approval: Api<typeof ApprovalService>;
   readonly artifact: Api<typeof ArtifactService>;
@@ -33,6 +34,7 @@ export function createLocalClient(apis: LocalApis, caller: LocalCaller): Connect
   return {
     session: bindLocal(SessionService, apis.session, caller, closed.signal),
     workflow: bindLocal(WorkflowService, apis.workflow, caller, closed.signal),
+    schedule: bindLocal(ScheduleService, apis.schedule, caller, closed.signal),
     event: bindLocal(EventService, apis.event, caller, closed.signal),
     approval: bindLocal(ApprovalService, apis.approval, caller, closed.signal),
     artifact: bindLocal(ArtifactService, apis.artifact, caller, closed.signal),

@@ -6,19 +6,24 @@ import type { ApprovalService, EventService } from "@forge/protocol/event";
 import type { SessionService } from "@forge/protocol/session";
 import type { TokenService } from "@forge/protocol/token";
 import type { WorkerService } from "@forge/protocol/worker";
-import type { WorkflowService } from "@forge/protocol/workflow";
+import type { ScheduleService, WorkflowService } from "@forge/protocol/workflow";
 import type { WorkspaceService } from "@forge/protocol/workspace";
+import { Archiver } from "./archive/archiver.ts";
+import { withArchives } from "./archive/with-archives.ts";
 import type { Store, StoredTask, Wakeup } from "./ports/index.ts";
+import { ScheduleRuns } from "./schedules/schedule-runs.ts";
+import { Schedules } from "./schedules/schedules.ts";
 import { createApprovalService } from "./services/approval-service.ts";
 import { createArtifactService } from "./services/artifact-service.ts";
 import { createEventService } from "./services/event-service.ts";
 import { Executor } from "./services/execute.ts";
+import { createScheduleService } from "./services/schedule-service.ts";
 import { createSessionService } from "./services/session-service.ts";
 import { createTokenService } from "./services/token-service.ts";
 import { createWorkerService } from "./services/worker-service.ts";
 import { createWorkflowService } from "./services/workflow-service.ts";
 import { createWorkspaceService } from "./services/workspace-service.ts";
-import { EVENT_FORMATS, type EventFormats } from "./stream/event-formats.ts";
+import { ARCHIVE_FORMAT, EVENT_FORMATS, type EventFormats } from "./stream/event-formats.ts";
 import { newId } from "./stream/identity.ts";
 import { type Appended, StreamEngine } from "./stream/stream-engine.ts";
 import { Hub } from "./subscribe/hub.ts";
@@ -53,12 +58,21 @@ export interface ControlPlaneOptions {
   readonly dispatches?: boolean;
   /** Event formats that it knows; absent: this version's. */
   readonly formats?: EventFormats;
+  /** What becomes of runs that have ended; absent: they stay as they are. */
+  readonly retention?: Retention;
+}
+
+/** When ended runs are moved out of the way. None is while an older control plane runs that could not read it. */
+export interface Retention {
+  /** A run is archived so long after its end. */
+  readonly archiveAfterMs: number;
 }
 
 /** Every service of the control plane as plain functions, and its life. */
 export interface ControlPlane {
   readonly session: Api<typeof SessionService>;
   readonly workflow: Api<typeof WorkflowService>;
+  readonly schedule: Api<typeof ScheduleService>;
   readonly event: Api<typeof EventService>;
   readonly approval: Api<typeof ApprovalService>;
   readonly artifact: Api<typeof ArtifactService>;
@@ -79,10 +93,13 @@ const REGISTRY_MS = 3_000;
 const FIRST_WORKER_MS = 3_000;
 const EXPIRE_MAX = 500;
 const TIMER_LEASE_MS = 30_000;
+/** Nobody waits for an archive; a round takes hundreds of runs. */
+const ARCHIVE_MS = 60_000;
 
 /** Starts the engine on a store: one replica of the control plane. */
 export async function createControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { store, onProblem } = options;
+  const { onProblem } = options;
+  const store = withArchives(options.store);
   const leaseTtlMs = options.leaseTtlMs ?? 15_000;
   const heartbeatMs = options.heartbeatMs ?? leaseTtlMs / 5;
   const dispatches = options.dispatches ?? true;
@@ -271,6 +288,12 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     );
   }
 
+  const ports = { store, engine, executor, registry };
+  const mayArchive = () => replicas.mayWrite(ARCHIVE_FORMAT);
+  const workflow = createWorkflowService({ ...ports, mayArchive });
+  const runs = new ScheduleRuns({ store, workflow });
+  const schedules = new Schedules({ store, runs, onProblem });
+
   await store.listen(
     onWakeups,
     () => {
@@ -287,7 +310,17 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   if (dispatches) {
     every(leaseTtlMs / 3, "leases", expire);
     every(REGISTRY_MS, "replicas", () => replicas.keep());
+    if (options.retention !== undefined) {
+      const archiver = new Archiver({
+        store,
+        archiveAfterMs: options.retention.archiveAfterMs,
+        mayArchive,
+        onProblem: (error) => onProblem(error, "retention"),
+      });
+      every(ARCHIVE_MS, "retention", () => archiver.round(stop.signal));
+    }
     background.push(workersAreBack().then(() => timers.run(stop.signal)));
+    background.push(workersAreBack().then(() => schedules.run(stop.signal)));
     background.push(
       repair
         .all(stop.signal, (error) => onProblem(error, "recovery"))
@@ -298,7 +331,6 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     );
   }
 
-  const ports = { store, engine, executor, registry };
   const subscription = {
     store,
     hub,
@@ -309,7 +341,8 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   };
   return {
     session: createSessionService(ports),
-    workflow: createWorkflowService(ports),
+    workflow,
+    schedule: createScheduleService({ store, runs, onChanged: () => schedules.expect() }),
     event: createEventService(subscription),
     approval: createApprovalService(ports),
     artifact: createArtifactService(ports),

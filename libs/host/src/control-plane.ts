@@ -21,6 +21,8 @@ export interface ControlPlaneServiceOptions {
   readonly subscriberBytesMax?: number;
   /** Event formats that it knows; absent: this version's. */
   readonly formats?: ControlPlaneOptions["formats"];
+  /** What becomes of runs that have ended; absent: they stay as they are. */
+  readonly retention?: ControlPlaneOptions["retention"];
 }
 
 /** A control plane that listens. */
@@ -45,6 +47,7 @@ export async function startControlPlane(options: ControlPlaneServiceOptions): Pr
       leaseTtlMs: options.leaseTtlMs,
       subscriberBytesMax: options.subscriberBytesMax,
       formats: options.formats,
+      retention: options.retention,
       onProblem: (error, where) => logger.error({ err: error, where }, "a problem in the engine"),
     });
     const server = await startServer({

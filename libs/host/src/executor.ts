@@ -1,9 +1,12 @@
 import { createModelHandlers, createProviderRegistry, type ProviderConfig } from "@forge/agent";
-import { createBuiltinTools, createFunctionHandlers } from "@forge/tools";
-import { type ControlPlanePort, startWorker, type Worker } from "@forge/worker";
+import { createBuiltinTools, createFunctionHandlers, type FunctionHandlersOptions, type ProgramRules } from "@forge/tools";
+import { type ControlPlanePort, startWorker, type TaskHandler, type Worker } from "@forge/worker";
 import type { Logger } from "pino";
 
-export interface ExecutorOptions {
+/** What a project brings beside its functions. */
+export type ProjectCode = Pick<FunctionHandlersOptions, "toolsDirectory" | "python" | "pythonEnvironment" | "readRun">;
+
+export interface ExecutorOptions extends ProjectCode {
   readonly port: ControlPlanePort;
   /** Stable over restarts. */
   readonly name: string;
@@ -15,26 +18,36 @@ export interface ExecutorOptions {
   /** Where keys and base URLs of providers are found. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly providers?: ProviderConfig;
+  /** Programs that tools.shell may run; absent: all. */
+  readonly programs?: ProgramRules;
   /** Tasks at once; absent: 64. */
   readonly slots?: number;
   readonly logger: Logger;
 }
 
 export interface Executor {
-  /** Files of the project whose functions are not served, and why. */
+  /** Files of the project whose functions or tools are not served, and why. */
   readonly functionErrors: readonly { readonly file: string; readonly message: string }[];
   drain(waitMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a worker for model calls, built-in tools and the functions of one project. Resolves once it has joined. */
+/** Starts a worker for model calls, built-in tools, and the functions and tools of one project. Resolves once it has joined. */
 export async function startExecutor(options: ExecutorOptions): Promise<Executor> {
   const { logger } = options;
   const registry = createProviderRegistry({ env: options.environment, config: options.providers });
   const functions =
     options.functionsDirectory === undefined
       ? undefined
-      : await createFunctionHandlers({ functionsDirectory: options.functionsDirectory, log: (line) => logger.info(line, "a function printed") });
+      : await createFunctionHandlers({
+          functionsDirectory: options.functionsDirectory,
+          toolsDirectory: options.toolsDirectory,
+          python: options.python,
+          pythonRoot: options.workspace,
+          pythonEnvironment: options.pythonEnvironment,
+          readRun: options.readRun,
+          log: (line) => logger.info(line, "a function printed"),
+        });
   let worker: Worker;
   try {
     worker = await startWorker({
@@ -43,7 +56,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
       queues: options.queues,
       handlers: [
         ...createModelHandlers({ providers: registry.providers }),
-        ...createBuiltinTools({ workspace: options.workspace }),
+        ...withoutReplaced(createBuiltinTools({ workspace: options.workspace, programs: options.programs }), functions?.handlers ?? []),
         ...(functions?.handlers ?? []),
       ],
       slots: options.slots ?? 64,
@@ -61,4 +74,9 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
       await functions?.close();
     },
   };
+}
+
+/** A project's own tool takes the place of a built-in one of its name. */
+function withoutReplaced(builtin: readonly TaskHandler[], own: readonly TaskHandler[]): TaskHandler[] {
+  return builtin.filter(({ capability }) => !own.some((other) => other.capability.kind === capability.kind && other.capability.name === capability.name));
 }

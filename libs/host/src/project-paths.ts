@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
-import path from "node:path";
+import { findDataDirectory } from "@forge/workflow/data-directory";
 
 /** The queue that only this project's own executor serves. */
 export async function projectQueue(root: string): Promise<string> {
@@ -10,7 +10,7 @@ export async function projectQueue(root: string): Promise<string> {
     .slice(0, 16)}`;
 }
 
-/** Where everything durable of a project lies. */
+/** Where everything durable of a project lies: in `.forge/data`, unless its configuration's `db_path` names another directory. */
 export function dataDirectoryOf(root: string): string {
-  return path.join(root, ".forge", "data");
+  return findDataDirectory(root, process.env);
 }

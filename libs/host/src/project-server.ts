@@ -2,16 +2,18 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { ProviderConfig } from "@forge/agent";
 import { type ConnectClient, createLocalClient } from "@forge/client";
+import type { Run } from "@forge/protocol/workflow";
+import type { ProgramRules } from "@forge/tools";
 import type { Logger } from "pino";
 import { removeAddress, writeAddress } from "./address-file.ts";
-import { type ControlPlaneService, startControlPlane } from "./control-plane.ts";
+import { type ControlPlaneService, type ControlPlaneServiceOptions, startControlPlane } from "./control-plane.ts";
 import { openDatabase } from "./database.ts";
-import { type Executor, startExecutor } from "./executor.ts";
+import { type Executor, type ProjectCode, startExecutor } from "./executor.ts";
 import { dataDirectoryOf, projectQueue } from "./project-paths.ts";
 import { grant, principalOf, tokenIn } from "./tokens.ts";
 import { VERSION } from "./version.ts";
 
-export interface ProjectServerOptions {
+export interface ProjectServerOptions extends Omit<ProjectCode, "readRun"> {
   /** The project's root. */
   readonly root: string;
   /** Absent: `.forge/data` in the root. */
@@ -19,6 +21,8 @@ export interface ProjectServerOptions {
   readonly databaseUrl?: string;
   readonly functionsDirectory?: string;
   readonly providers?: ProviderConfig;
+  /** Programs that tools.shell may run; absent: all. */
+  readonly programs?: ProgramRules;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly host?: string;
   /** Absent or 0: any free one. */
@@ -28,6 +32,8 @@ export interface ProjectServerOptions {
   readonly logger: Logger;
   readonly onProgress?: (message: string) => void;
   readonly leaseTtlMs?: number;
+  /** What becomes of runs that have ended; absent: they stay as they are. */
+  readonly retention?: ControlPlaneServiceOptions["retention"];
 }
 
 /** Control plane, executor and database of one project, in this process. */
@@ -73,6 +79,7 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
       hosts: options.hosts,
       logger,
       leaseTtlMs: options.leaseTtlMs,
+      retention: options.retention,
     });
     cleanup.defer(() => service.close());
     const token = await tokenIn(dataDirectory, "token");
@@ -84,6 +91,8 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
     const queue = await projectQueue(root);
     const name = `executor:${queue}`;
     const port = createLocalClient(service.apis, { namespace: NAMESPACE, principal: `worker:${name}`, role: "worker" });
+    const client = createLocalClient(service.apis, { namespace: NAMESPACE, principal });
+    cleanup.defer(() => client.close());
     onProgress?.("Starting the executor");
     const executor = await startExecutor({
       port,
@@ -91,8 +100,13 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
       queues: [queue, "default"],
       workspace: root,
       functionsDirectory: options.functionsDirectory,
+      toolsDirectory: options.toolsDirectory,
+      python: options.python,
+      pythonEnvironment: options.pythonEnvironment,
+      readRun: async (runId) => (await client.workflow.getRun({ runId })).run as Run,
       environment: options.environment,
       providers: options.providers,
+      programs: options.programs,
       logger,
     });
     cleanup.defer(async () => {
@@ -101,8 +115,6 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
     });
     await writeAddress(dataDirectory, { url: service.url, pid: process.pid, startedAt: new Date().toISOString(), version: VERSION });
     cleanup.defer(() => removeAddress(dataDirectory));
-    const client = createLocalClient(service.apis, { namespace: NAMESPACE, principal });
-    cleanup.defer(() => client.close());
     let closed: Promise<void> | undefined;
     const hurry = Promise.withResolvers<void>();
     return {

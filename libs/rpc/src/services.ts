@@ -5,13 +5,14 @@ import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
 import { TokenService } from "@forge/protocol/token";
 import { WorkerService } from "@forge/protocol/worker";
-import { WorkflowService } from "@forge/protocol/workflow";
+import { ScheduleService, WorkflowService } from "@forge/protocol/workflow";
 import { WorkspaceService } from "@forge/protocol/workspace";
 
 /** What is served: every service of the control plane as plain functions. */
 export interface ServedApis {
   readonly session: Api<typeof SessionService>;
   readonly workflow: Api<typeof WorkflowService>;
+  readonly schedule: Api<typeof ScheduleService>;
   readonly event: Api<typeof EventService>;
   readonly approval: Api<typeof ApprovalService>;
   readonly artifact: Api<typeof ArtifactService>;
@@ -28,6 +29,7 @@ export interface ServedService {
 export const SERVICES: readonly ServedService[] = [
   { service: SessionService, api: "session" },
   { service: WorkflowService, api: "workflow" },
+  { service: ScheduleService, api: "schedule" },
   { service: EventService, api: "event" },
   { service: ApprovalService, api: "approval" },
   { service: ArtifactService, api: "artifact" },

@@ -2,13 +2,17 @@ import { randomUUID } from "node:crypto";
 import type { Store } from "@forge/engine/ports";
 import { sql } from "kysely";
 import { APPEND_SETTINGS, append } from "./append/append.ts";
+import { archiveStream, endedRuns } from "./archive/archive.ts";
 import { getArtifact, putArtifact } from "./artifacts.ts";
 import { Database, type PostgresConnection } from "./database.ts";
+import { findDefinition, listDefinitions, saveDefinition } from "./definitions/definitions.ts";
 import { list, listed, openStreams, pendingApprovals } from "./listings.ts";
 import { requireVersion } from "./migrate.ts";
 import { createPrincipal, findPrincipal, listPrincipals, removePrincipal, savePrincipal } from "./principals.ts";
 import { announceFormat, dropReplica, eventFormats, keepReplica } from "./replicas.ts";
 import { findRevision, listRevisions, renewArtifacts, saveRevision } from "./revisions.ts";
+import { deferSchedule, dueSchedules, finishTime, listTimes, recordTimes, recordTrigger, startingTimes } from "./schedules/schedule-times.ts";
+import { findSchedule, findScheduleRun, listSchedules, pauseSchedule, removeSchedule, saveSchedule } from "./schedules/schedules.ts";
 import { toForgeError } from "./storage-error.ts";
 import { findCommands, heads, load, pruneDeltas, readEvents, saveSnapshot } from "./streams.ts";
 import { heartbeat } from "./tasks/heartbeat.ts";
@@ -78,13 +82,34 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     pendingApprovals: async (...asked) => await pendingApprovals(reads, ...asked),
     openStreams: async (...asked) => await openStreams(reads, ...asked),
 
+    endedRuns: async (page) => await endedRuns(reads, page),
+    archiveStream: async (archived) => await archiveStream(reads, archived),
+
     putArtifact: async (...artifact) => await putArtifact(reads, ...artifact),
     getArtifact: async (...asked) => await getArtifact(reads, ...asked),
     renewArtifacts: async (...named) => await renewArtifacts(reads, ...named),
 
+    saveDefinition: async (...definition) => await saveDefinition(reads, ...definition),
+    findDefinition: async (...asked) => await findDefinition(reads, ...asked),
+    listDefinitions: async (...asked) => await listDefinitions(reads, ...asked),
+
     saveRevision: async (...revision) => await saveRevision(reads, ...revision),
     findRevision: async (...asked) => await findRevision(reads, ...asked),
     listRevisions: async (...asked) => await listRevisions(reads, ...asked),
+
+    saveSchedule: async (...schedule) => await saveSchedule(reads, ...schedule),
+    findSchedule: async (...asked) => await findSchedule(reads, ...asked),
+    findScheduleRun: async (...asked) => await findScheduleRun(reads, ...asked),
+    listSchedules: async (...asked) => await listSchedules(reads, ...asked),
+    removeSchedule: async (...named) => await removeSchedule(reads, ...named),
+    pauseSchedule: async (...change) => await pauseSchedule(reads, ...change),
+    dueSchedules: async (limit) => await dueSchedules(reads, limit),
+    recordTimes: async (...step) => await recordTimes(reads, ...step),
+    deferSchedule: async (...asked) => await deferSchedule(reads, ...asked),
+    startingTimes: async (...asked) => await startingTimes(reads, ...asked),
+    finishTime: async (...time) => await finishTime(reads, ...time),
+    recordTrigger: async (...trigger) => await recordTrigger(reads, ...trigger),
+    listTimes: async (...asked) => await listTimes(reads, ...asked),
 
     savePrincipal: async (...principal) => await savePrincipal(reads, ...principal),
     findPrincipal: async (tokenHash) => await findPrincipal(reads, tokenHash),

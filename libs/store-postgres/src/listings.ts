@@ -7,7 +7,7 @@ const PAGE_MAX = 500;
 
 type ListedRow = Omit<ListedStream, "createdAtMs" | "updatedAtMs"> & { readonly createdAt: Date; readonly updatedAt: Date };
 
-const COLUMNS = sql`stream_id as "streamId", status, detail_status as "detailStatus", title, subject, version, labels, created_at as "createdAt", updated_at as "updatedAt"`;
+const COLUMNS = sql`stream_id as "streamId", status, detail_status as "detailStatus", title, subject, version, labels, archived, created_at as "createdAt", updated_at as "updatedAt"`;
 
 function toListed<Row extends ListedRow>({ createdAt, updatedAt, ...row }: Row) {
   return { ...row, createdAtMs: createdAt.getTime(), updatedAtMs: updatedAt.getTime() };

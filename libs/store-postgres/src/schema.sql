@@ -27,6 +27,8 @@ create table forge.stream (
   id   uuid             not null,
   kind text             not null,
   seq  bigint           not null,
+  -- The artifact with the stream's events; null, which takes no room: they are in the event table. Who finds it set can append nothing any more.
+  archive text collate "C" check (archive ~ '^[0-9a-f]{64}$'),
   primary key (ns, id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 
@@ -130,6 +132,7 @@ create table forge.listing (
   -- Whole milliseconds, because a page's cursor has no more.
   created_at    timestamptz      not null default date_trunc('milliseconds', now()),
   updated_at    timestamptz      not null default date_trunc('milliseconds', now()),
+  archived      boolean          not null default false,
   primary key (ns, stream_id)
 ) with (fillfactor = 80);
 
@@ -139,6 +142,8 @@ create index listing_subject on forge.listing (ns, kind, subject, created_at, st
 create index listing_labels on forge.listing using gin (labels jsonb_path_ops) where labels <> '{}';
 create index listing_open on forge.listing (ns, stream_id) where not final;
 create index listing_approvals on forge.listing (ns, stream_id) where cardinality(approvals) > 0;
+-- What may be archived, in the order in which it ended.
+create index listing_ended on forge.listing (updated_at, ns, stream_id) where kind = 'run' and final and not archived;
 
 create table forge.artifact (
   ns         text collate "C" not null,
@@ -221,3 +226,68 @@ create table forge.revision_artifact (
   revision_id text collate "C" not null,
   primary key (ns, sha256, revision_id)
 );
+
+-- Runs that start by themselves, at times.
+create table forge.schedule (
+  ns               text collate "C" not null,
+  schedule_id      text collate "C" not null,
+  -- Counts changes by people.
+  revision         bigint           not null,
+  -- Counts all changes: who decides on times says which state he has seen.
+  version          bigint           not null,
+  -- Encoded forge.workflow.v1.ScheduleSpec without its run, which is encoded beside it: it is large, and read only to start it.
+  spec             bytea            not null,
+  run              bytea            not null,
+  workflow_id      text             not null,
+  workflow_version text             not null,
+  paused           boolean          not null,
+  note             text             not null,
+  -- All times up to here have been taken.
+  taken_through    timestamptz      not null,
+  -- When to look at it next; null: it is paused, or nothing is to come.
+  look_at          timestamptz,
+  -- The time whose run waits for the one before.
+  buffered_at      timestamptz,
+  -- The newest run that has started, and the time that it was for.
+  last_run_id      uuid,
+  last_run_at      timestamptz,
+  created_at       timestamptz      not null default date_trunc('milliseconds', now()),
+  updated_at       timestamptz      not null default date_trunc('milliseconds', now()),
+  updated_by       text             not null,
+  primary key (ns, schedule_id)
+) with (fillfactor = 70);
+create index schedule_due on forge.schedule (look_at) where look_at is not null;
+
+-- What became of times. A time is recorded in the statement that takes it, and its run starts afterwards under an id that derives from it.
+create table forge.schedule_time (
+  ns          text collate "C" not null,
+  schedule_id text collate "C" not null,
+  at          timestamptz      not null,
+  -- Of a trigger by hand; empty: the time came by itself.
+  command_id  text collate "C" not null,
+  outcome     text             not null check (outcome in ('STARTING', 'STARTED', 'BUFFERED', 'SKIPPED', 'MISSED', 'FAILED')),
+  run_id      uuid,
+  -- Encoded forge.common.v1.ForgeError.
+  error       bytea,
+  -- How many times in a row it stands for.
+  count       integer          not null default 1,
+  decided_at  timestamptz      not null default date_trunc('milliseconds', now()),
+  primary key (ns, schedule_id, at, command_id)
+) with (fillfactor = 80);
+create index schedule_time_starting on forge.schedule_time (ns, schedule_id, decided_at) where outcome = 'STARTING';
+
+-- Workflows that runs are started of by name. A version never changes.
+create table forge.definition (
+  ns         text collate "C" not null,
+  id         text collate "C" not null,
+  version    text collate "C" not null check (version ~ '^v[0-9]{1,9}([.][0-9]{1,9}){0,3}$'),
+  -- By which the newest is told: v1.10 comes after v1.9.
+  numbers    integer[]        not null generated always as (string_to_array(substr(version, 2), '.')::integer[]) stored,
+  hash       text             not null,
+  -- Encoded forge.workflow.v1.WorkflowDefinition.
+  bytes      bytea            not null,
+  created_at timestamptz      not null default date_trunc('milliseconds', now()),
+  created_by text             not null,
+  primary key (ns, id, version)
+);
+create index definition_newest on forge.definition (ns, id, numbers);

@@ -9,6 +9,7 @@ interface PartRow {
   readonly kind: string;
   readonly bytes: Buffer | null;
   readonly pruned: number;
+  readonly archive: string | null;
 }
 
 const EVENTS_MAX = 10_000;
@@ -33,10 +34,10 @@ export async function load(
       select seq, bytes from forge.snapshot
       where ns = ${namespace} and stream_id = ${streamId}::uuid and reducer_version = ${reducerVersion}::int and ${afterSeq ?? null}::bigint is null
     )
-    select 'head' as part, seq, kind, null::bytea as bytes, 0::bigint as pruned from forge.stream where ns = ${namespace} and id = ${streamId}::uuid
-    union all select 'snapshot', seq, '', bytes, 0 from snapshot
+    select 'head' as part, seq, kind, null::bytea as bytes, 0::bigint as pruned, archive from forge.stream where ns = ${namespace} and id = ${streamId}::uuid
+    union all select 'snapshot', seq, '', bytes, 0, null from snapshot
     union all (
-      select 'event', seq, kind, bytes, 0 from forge.event
+      select 'event', seq, kind, bytes, 0, null from forge.event
       where ns = ${namespace} and stream_id = ${streamId}::uuid and seq > coalesce(${afterSeq ?? null}::bigint, (select seq from snapshot), 0) order by seq
     )`,
   );
@@ -48,6 +49,7 @@ export async function load(
     seq: head.seq,
     snapshot: snapshot === undefined ? undefined : { seq: snapshot.seq, bytes: snapshot.bytes as Buffer },
     events: storedEvents(rows).toSorted((a, b) => a.seq - b.seq),
+    archive: head.archive ?? undefined,
   };
 }
 
@@ -64,18 +66,23 @@ export async function readEvents(
   const rows = await database.run<PartRow>(
     "forge_read_events",
     sql`
-    select 'head' as part, s.seq, '' as kind, null::bytea as bytes, coalesce(p.through_seq, 0) as pruned
+    select 'head' as part, s.seq, '' as kind, null::bytea as bytes, case when s.archive is null then coalesce(p.through_seq, 0) else s.seq end as pruned, s.archive
     from forge.stream s left join forge.delta_pruned p on p.ns = s.ns and p.stream_id = s.id
     where s.ns = ${namespace} and s.id = ${streamId}::uuid
     union all (
-      select 'event', v.seq, v.kind, v.bytes, 0 from (
+      select 'event', v.seq, v.kind, v.bytes, 0, null from (
         (select seq, kind, bytes from forge.event where ${wanted})
         union all (select seq, kind, bytes from forge.delta where ${range.deltas}::bool and ${wanted})
       ) v order by v.seq limit ${limit}::int
     )`,
   );
   const head = rows.find((row) => row.part === "head");
-  return { events: storedEvents(rows).toSorted((a, b) => a.seq - b.seq), headSeq: head?.seq ?? 0, prunedThroughSeq: head?.pruned ?? 0 };
+  return {
+    events: storedEvents(rows).toSorted((a, b) => a.seq - b.seq),
+    headSeq: head?.seq ?? 0,
+    prunedThroughSeq: head?.pruned ?? 0,
+    archive: head?.archive ?? undefined,
+  };
 }
 
 export async function heads(

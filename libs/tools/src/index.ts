@@ -7,5 +7,6 @@ export { createFunctionHandlers, type FunctionHandlers, type FunctionHandlersOpt
 // For everything that starts commands.
 export { type ProcessResult, type RunProcessOptions, runProcess } from "./process/run-process.ts";
 export { type BuiltinToolsOptions, createBuiltinTools } from "./tools/builtin-tools.ts";
+export type { ProgramRules } from "./tools/program-rules.ts";
 export type { JsonValue, ToolCall, ToolDefinition } from "./tools/tool-definition.ts";
 export { toolHandler } from "./tools/tool-handler.ts";

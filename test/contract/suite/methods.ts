@@ -3,13 +3,14 @@ import { ArtifactService } from "@forge/protocol/artifact";
 import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
 import { TokenService } from "@forge/protocol/token";
-import { WorkflowService } from "@forge/protocol/workflow";
+import { ScheduleService, WorkflowService } from "@forge/protocol/workflow";
 import { WorkspaceService } from "@forge/protocol/workspace";
 
 /** Everything that a client may have; workers speak a protocol of their own. */
 export const CLIENT_METHODS: readonly DescMethod[] = [
   SessionService,
   WorkflowService,
+  ScheduleService,
   EventService,
   ApprovalService,
   ArtifactService,

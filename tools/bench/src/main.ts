@@ -4,37 +4,48 @@ import { parseArgs } from "node:util";
 import { createPostgresStore } from "@forge/store-postgres";
 import { IN_FLIGHT } from "./append/contents.ts";
 import { openDatabase } from "./database.ts";
-import { describeMachine } from "./machine.ts";
+import { describeMachine, type Machine } from "./machine.ts";
 import { measureAppends } from "./measurements/appends.ts";
 import { measureClients } from "./measurements/clients.ts";
 import { measureColdStart } from "./measurements/cold-start.ts";
 import { measureSequential } from "./measurements/sequential.ts";
 import { measureSteps } from "./measurements/steps.ts";
 import { measureThroughput } from "./measurements/throughput.ts";
+import { measurePeers, PEER_SECTIONS, type PeerSection } from "./peers/measure-peers.ts";
+import { PEERS_FULL, PEERS_QUICK } from "./peers/scale.ts";
 import { formatShortfalls, formatText } from "./report/format.ts";
-import { measuredMarkdown, replaceMeasured } from "./report/page.ts";
+import { BESIDE_PEERS, MEASURED, measuredMarkdown, replaceMeasured } from "./report/page.ts";
 import type { Section } from "./report/row.ts";
 import { FULL, QUICK, type Scale } from "./scale.ts";
 import { startFleet } from "./server/fleet.ts";
 
 // Measures what docs/reference/performance.md shows. `--quick` takes two minutes at most, leaves out the clients, and leaves the page alone, `--json` prints one JSON object,
-// `--only appends,turns` measures some sections, and leaves the page alone as well.
+// `--only appends,turns` measures some sections, and leaves the page alone as well. `--peers` measures beside others instead, which it installs first, in a part of the page of its own.
 
 const PAGE = fileURLToPath(new URL("../../../docs/reference/performance.md", import.meta.url));
 
-const { values: options } = parseArgs({ options: { quick: { type: "boolean" }, json: { type: "boolean" }, only: { type: "string" } } });
+const { values: options } = parseArgs({
+  options: { quick: { type: "boolean" }, json: { type: "boolean" }, only: { type: "string" }, peers: { type: "boolean" } },
+});
 const scale: Scale = options.quick === true ? QUICK : FULL;
 const only = options.only?.split(",");
 
+interface Measured {
+  readonly machine: Machine;
+  readonly sections: readonly Section[];
+  /** Of what it was measured beside. */
+  readonly versions?: Readonly<Record<string, string>>;
+}
+
 type Name = "appends" | "turns" | "steps" | "throughput" | "clients" | "start";
 const NAMES: readonly Name[] = ["appends", "turns", "steps", "throughput", "clients", "start"];
-for (const name of only ?? [])
-  if (!NAMES.some((known) => known === name)) throw new Error(`--only takes ${NAMES.join(", ")}, separated by commas, and not "${name}"`);
+const known: readonly string[] = options.peers === true ? PEER_SECTIONS : NAMES;
+for (const name of only ?? []) if (!known.includes(name)) throw new Error(`--only takes ${known.join(", ")}, separated by commas, and not "${name}"`);
 
-const wanted = (name: Name): boolean => only === undefined || only.includes(name);
+const wanted = (name: Name | PeerSection): boolean => only === undefined || only.includes(name);
 const progress = (text: string): void => console.error(text);
 
-async function measureDatabase(): Promise<{ readonly sections: readonly Section[]; readonly machine: Awaited<ReturnType<typeof describeMachine>> }> {
+async function measureDatabase(): Promise<Measured> {
   const sections: Section[] = [];
   await using cleanup = new AsyncDisposableStack();
   const database = await openDatabase(IN_FLIGHT);
@@ -87,13 +98,24 @@ async function measureServices(): Promise<readonly Section[]> {
   return sections;
 }
 
-const { sections, machine } = await measureDatabase();
-const all = [...sections];
-if (wanted("turns") || wanted("steps") || wanted("throughput") || wanted("clients")) all.push(...(await measureServices()));
-if (wanted("start")) {
-  progress("cold start");
-  all.push(await measureColdStart(scale));
+async function measureForge(): Promise<Measured> {
+  const { sections, machine } = await measureDatabase();
+  const all = [...sections];
+  if (wanted("turns") || wanted("steps") || wanted("throughput") || wanted("clients")) all.push(...(await measureServices()));
+  if (wanted("start")) {
+    progress("cold start");
+    all.push(await measureColdStart(scale));
+  }
+  return { machine, sections: all };
 }
-if (options.json === true) console.log(JSON.stringify({ machine, sections: all }));
-else console.log(`${formatText(all)}\n${formatShortfalls(all)}`);
-if (options.quick !== true && only === undefined) await writeFile(PAGE, replaceMeasured(await readFile(PAGE, "utf8"), measuredMarkdown(machine, all)));
+
+const isQuick = options.quick === true;
+const { machine, sections, versions }: Measured = await (options.peers === true
+  ? measurePeers(wanted, isQuick ? PEERS_QUICK : PEERS_FULL, progress)
+  : measureForge());
+if (options.json === true) console.log(JSON.stringify({ machine, versions, sections }));
+else console.log(`${formatText(sections)}\n${formatShortfalls(sections)}`);
+if (!isQuick && only === undefined) {
+  const measured = measuredMarkdown(machine, sections, versions);
+  await writeFile(PAGE, replaceMeasured(await readFile(PAGE, "utf8"), measured, options.peers === true ? BESIDE_PEERS : MEASURED));
+}

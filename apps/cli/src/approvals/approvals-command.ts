@@ -5,7 +5,7 @@ import { formatAge, momentMs } from "../output/format-time.ts";
 import { messageLine } from "../output/message-json.ts";
 import { oneLine } from "../output/text.ts";
 import { openReading } from "../server/open-link.ts";
-import { pendingApprovals } from "./pending.ts";
+import { approvalText, pendingApprovals } from "./pending.ts";
 
 /** `forge approvals`: what waits for a person, oldest first. */
 export async function approvalsCommand(context: Context, options: ServerOptions): Promise<number> {
@@ -23,11 +23,12 @@ export async function approvalsCommand(context: Context, options: ServerOptions)
       return EXIT.OK;
     }
     if (pending.length === 0) terminal.note("nothing waits for an answer");
-    for (const { stream, approvalId, tool, argumentsPreview, requestedAt } of pending) {
+    for (const approval of pending) {
+      const { stream, approvalId, stepId, requestedAt } = approval;
       const since = formatAge(momentMs(requestedAt), Date.now());
       // Whole: nobody should have to answer a call of which they see a part.
-      terminal.print(`${terminal.style.yellow("?")} ${terminal.style.bold(tool)} ${oneLine(argumentsPreview)}`);
-      terminal.print(`  ${terminal.style.dim(`waits for ${since}`)}`);
+      terminal.print(`${terminal.style.yellow("?")} ${terminal.style.bold(approvalText(approval))}`);
+      terminal.print(`  ${terminal.style.dim(`${stepId === "" ? "" : `step ${oneLine(stepId)} `}waits for ${since}`)}`);
       terminal.print(`  npx forge approve ${stream?.id ?? ""} ${approvalId}${hint}`);
     }
     return EXIT.OK;

@@ -2,15 +2,15 @@ import { ForgeError } from "@forge/protocol";
 import { ErrorCode, StreamKind } from "@forge/protocol/common";
 import { ResolveApprovalResponseSchema } from "@forge/protocol/event";
 import { Decision, type PendingApproval } from "@forge/protocol/tool";
+import type { Run } from "@forge/protocol/workflow";
 import { type CommandOptions, headerOf } from "../arguments/command-options.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { messageLine } from "../output/message-json.ts";
-import { oneLine } from "../output/text.ts";
 import { checkId, findStream } from "../server/find-stream.ts";
 import { openExisting } from "../server/open-link.ts";
 import type { ProjectLink } from "../server/project-link.ts";
-import { pendingApprovals } from "./pending.ts";
+import { approvalText, pendingApprovals } from "./pending.ts";
 
 export interface ApproveOptions extends ServerOptions, CommandOptions {
   readonly deny?: boolean;
@@ -23,7 +23,7 @@ export async function approveCommand(context: Context, id: string, approvalId: s
   checkId(id);
   const { link } = await openExisting(context, options, { reads: false });
   try {
-    const { stream, approvalId: found, tool, argumentsPreview } = await choose(link, id, approvalId);
+    const { stream, approvalId: found, ...asked } = await choose(link, id, approvalId);
     const header = headerOf(options);
     const decision = options.deny === true ? Decision.DENY : Decision.ALLOW;
     const answer = await link.call((client) =>
@@ -32,7 +32,7 @@ export async function approveCommand(context: Context, id: string, approvalId: s
     terminal.print(
       options.json === true
         ? messageLine(ResolveApprovalResponseSchema, answer)
-        : `${options.deny === true ? "Denied" : "Approved"}: ${tool} ${oneLine(argumentsPreview)}`.trimEnd(),
+        : `${options.deny === true ? "Denied" : "Approved"}: ${approvalText(asked)}`.trimEnd(),
     );
     return EXIT.OK;
   } finally {
@@ -40,18 +40,43 @@ export async function approveCommand(context: Context, id: string, approvalId: s
   }
 }
 
+/** Runs that a person means with one of them: as many as anybody would look through. */
+const RUNS_MAX = 100;
+
+/** A run, the sessions that work for it, and the runs that it started, with theirs. */
+async function streamsOf(link: ProjectLink, run: Run): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  const runs = [run];
+  for (const { runId, steps } of runs) {
+    ids.add(runId);
+    for (const { sessionId, childRunId, finishedAt } of steps) {
+      if (sessionId !== "") ids.add(sessionId);
+      if (childRunId === "" || finishedAt !== undefined || runs.length >= RUNS_MAX) continue;
+      const child = await link.call((client) => client.workflow.getRun({ runId: childRunId })).catch(orNotThereYet);
+      if (child?.run !== undefined) runs.push(child.run);
+    }
+  }
+  return ids;
+}
+
+/** A run that was decided on a moment ago asks nobody. */
+function orNotThereYet(error: unknown): undefined {
+  if (error instanceof ForgeError && error.code === ErrorCode.NOT_FOUND) return undefined;
+  throw error;
+}
+
 /** The one approval that is meant. An id that is given whole is tried even if it no longer waits: the server then says who answered. */
 async function choose(
   link: ProjectLink,
   id: string,
   approvalId: string | undefined,
-): Promise<Pick<PendingApproval, "stream" | "approvalId" | "tool" | "argumentsPreview">> {
+): Promise<Pick<PendingApproval, "stream" | "approvalId" | "tool" | "argumentsPreview" | "question">> {
   const found = await findStream(link, id);
-  const ids = found.kind === StreamKind.RUN ? [id, ...found.run.steps.map(({ sessionId }) => sessionId)] : [id];
-  const pending = (await pendingApprovals(link)).filter(({ stream }) => ids.includes(stream?.id ?? ""));
+  const ids = found.kind === StreamKind.RUN ? await streamsOf(link, found.run) : new Set([id]);
+  const pending = (await pendingApprovals(link)).filter(({ stream }) => ids.has(stream?.id ?? ""));
   if (approvalId !== undefined) {
     const stream = { $typeName: "forge.common.v1.StreamRef" as const, kind: found.kind, id };
-    return pending.find((each) => each.approvalId === approvalId) ?? { stream, approvalId, tool: "", argumentsPreview: "" };
+    return pending.find((each) => each.approvalId === approvalId) ?? { stream, approvalId, tool: "", argumentsPreview: "", question: "" };
   }
   const [only, ...others] = pending;
   if (only === undefined)
@@ -60,8 +85,8 @@ async function choose(
       relatedIds: [id],
     });
   if (others.length > 0) {
-    const listed = pending.map((each) => `${each.approvalId} (${each.tool})`).join(", ");
-    throw ForgeError.validation("approval_id", `${pending.length} calls wait for an answer in ${id}: name one of ${listed}`, {
+    const listed = pending.map((each) => `${each.approvalId} (${approvalText(each).slice(0, 80)})`).join(", ");
+    throw ForgeError.validation("approval_id", `${pending.length} questions wait for an answer in ${id}: name one of ${listed}`, {
       relatedIds: pending.map((each) => each.approvalId),
     });
   }

@@ -72,6 +72,14 @@ export function eventSummary({ payload }: Event): string {
       return `approval ${payload.value.approvalId}`;
     case "runCreated":
       return `${payload.value.definition?.id}@${payload.value.definition?.version} ${previewValue(payload.value.inputs)}`;
+    case "runForked":
+      return `of ${payload.value.origin?.runId ?? ""} before ${oneLine(payload.value.origin?.stepId ?? "")}`;
+    case "runSignalled":
+      return `${oneLine(payload.value.name)} ${previewValue(payload.value.payload)}`;
+    case "runResumed":
+      return payload.value.stepIds.map(oneLine).join(" ");
+    case "stepSkipped":
+      return oneLine(`${payload.value.reason} ${payload.value.need}`);
     case "runCompleted":
       return `${payload.value.withErrors ? "with errors " : ""}${previewValue(payload.value.output)}`;
     case "modelFailed":
@@ -83,9 +91,15 @@ export function eventSummary({ payload }: Event): string {
       return [
         enumName(StepTypeSchema, payload.value.stepType).toLowerCase(),
         ...(payload.value.attempt > 1 ? [`attempt ${payload.value.attempt}`] : []),
+        ...(payload.value.itemIndex === undefined ? [] : [`item ${payload.value.itemIndex}`]),
+        ...(payload.value.itemCount === undefined ? [] : [`${payload.value.itemCount} items`]),
         ...(payload.value.sessionId === "" ? [] : [`session ${payload.value.sessionId}`]),
+        ...(payload.value.childRunId === "" ? [] : [`run ${payload.value.childRunId}`]),
+        ...(payload.value.waitsForSignal === "" ? [] : [`for the signal ${oneLine(payload.value.waitsForSignal)}`]),
+        ...(payload.value.approvalId === "" ? [] : [`approval ${payload.value.approvalId} ${oneLine(payload.value.question)}`]),
       ].join(" ");
     case "stepCompleted":
+      if (payload.value.nextSource === "") return previewValue(payload.value.output);
       return `→ ${payload.value.nextStepId || "end"} (${payload.value.nextSource}) ${previewValue(payload.value.output)}`;
     default:
       return "";

@@ -27,15 +27,20 @@ export async function loadRun(context: Context, runId: string, options: LoadRunO
   try {
     const { run } = await link.call((client) => client.workflow.getRun({ runId }));
     if (run === undefined) throw new ForgeError(ErrorCode.INTERNAL, `the server answered without run ${runId}`);
-    const texts = new Map<string, string>();
-    for (const value of options.values ? valuesOf(run) : []) {
-      const sha256 = value.kind.case === "artifact" ? value.kind.value.sha256 : undefined;
-      if (sha256 !== undefined && !texts.has(sha256)) texts.set(sha256, await artifactText(link, sha256));
-    }
-    return { run, read: (value) => parse(value, texts) };
+    return { run, read: await readerOf(link, options.values ? valuesOf(run) : []) };
   } finally {
     await link.close();
   }
+}
+
+/** Fetches the large ones of these values; reads each of them, and no other large one. */
+export async function readerOf(link: ProjectLink, values: readonly Value[]): Promise<ReadValue> {
+  const texts = new Map<string, string>();
+  for (const value of values) {
+    const sha256 = value.kind.case === "artifact" ? value.kind.value.sha256 : undefined;
+    if (sha256 !== undefined && !texts.has(sha256)) texts.set(sha256, await artifactText(link, sha256));
+  }
+  return (value) => parse(value, texts);
 }
 
 async function artifactText(link: ProjectLink, sha256: string): Promise<string> {

@@ -1,6 +1,5 @@
 import { StreamKind } from "@forge/protocol/common";
 import { SessionSchema } from "@forge/protocol/session";
-import { RunSchema, StepExecutionSchema } from "@forge/protocol/workflow";
 import { stateHistory } from "@forge/workflow";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -9,7 +8,9 @@ import { stateHistoryLines } from "../history/state-history-lines.ts";
 import { messageLine } from "../output/message-json.ts";
 import { checkId, findStream } from "../server/find-stream.ts";
 import { openExisting } from "../server/open-link.ts";
+import { printStepRecords } from "./print-step-records.ts";
 import { runLines, stepsLines } from "./run-lines.ts";
+import { runRecord } from "./run-record.ts";
 import { sessionLines } from "./session-lines.ts";
 
 export interface InspectOptions extends ServerOptions {
@@ -22,18 +23,19 @@ export async function inspectCommand(context: Context, id: string, options: Insp
   const { terminal } = context;
   if (options.stateHistory === true) return await printStateHistory(context, id, options);
   checkId(id);
-  const { link } = await openExisting(context, options, { reads: true });
+  const { link, hint } = await openExisting(context, options, { reads: true });
   try {
     const found = await findStream(link, id);
     if (options.json === true) {
-      if (options.steps === true && found.kind === StreamKind.RUN) for (const step of found.run.steps) terminal.print(messageLine(StepExecutionSchema, step));
-      else terminal.print(found.kind === StreamKind.RUN ? messageLine(RunSchema, found.run) : messageLine(SessionSchema, found.session));
+      if (found.kind === StreamKind.SESSION) terminal.print(messageLine(SessionSchema, found.session));
+      else if (options.steps === true) await printStepRecords(terminal, link, found.run);
+      else terminal.print(JSON.stringify(runRecord(found.run)));
       return EXIT.OK;
     }
     const columns = terminal.columns();
     const lines =
       found.kind === StreamKind.RUN
-        ? (options.steps === true ? stepsLines : runLines)(found.run, terminal.style, columns)
+        ? (options.steps === true ? stepsLines : runLines)(found.run, { style: terminal.style, columns, hint })
         : sessionLines(found.session, terminal.style, columns);
     for (const line of lines) terminal.print(line);
     return EXIT.OK;

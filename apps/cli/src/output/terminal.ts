@@ -11,6 +11,8 @@ export interface Terminal {
   readonly errorStyle: Style;
   /** Of standard output now; 80 where it is no terminal and nobody says otherwise. */
   readonly columns: () => number;
+  /** Of standard output now; absent where nothing is drawn in place. */
+  readonly rows?: () => number;
   readonly out: (text: string) => void;
   /** One line. */
   readonly print: (line?: string) => void;
@@ -19,6 +21,7 @@ export interface Terminal {
 }
 
 const COLUMNS_DEFAULT = 80;
+const ROWS_DEFAULT = 24;
 
 /** The process's own terminal. NO_COLOR takes the colours, TERM=dumb everything that moves. */
 export function processTerminal(environment: NodeJS.ProcessEnv = process.env): Terminal {
@@ -32,6 +35,7 @@ export function processTerminal(environment: NodeJS.ProcessEnv = process.env): T
     style: hasColour(process.stdout) ? COLOURED : PLAIN,
     errorStyle: hasColour(process.stderr) ? COLOURED : PLAIN,
     columns: () => process.stdout.columns || Number(environment.COLUMNS) || COLUMNS_DEFAULT,
+    rows: () => process.stdout.rows || ROWS_DEFAULT,
     out,
     print: (line = "") => out(`${line}\n`),
     note: (line) => void process.stderr.write(`${line}\n`),

@@ -1,6 +1,15 @@
 import path from "node:path";
 import { ForgeError } from "@forge/protocol";
-import { checkFunctions, type LoadedWorkflow, listWorkflows, loadWorkflow, type Project, resolveWorkflow } from "@forge/workflow";
+import {
+  checkFunctions,
+  checkPython,
+  checkPythonWorkflow,
+  type LoadedWorkflow,
+  listWorkflows,
+  loadWorkflow,
+  type Project,
+  resolveWorkflow,
+} from "@forge/workflow";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { errorLines } from "../output/error-report.ts";
@@ -40,6 +49,8 @@ export async function checkCommand(context: Context, reference: string | undefin
 
 async function checkAll(project: Project): Promise<Checked[]> {
   const checked: Checked[] = [];
+  const warnings = await checkPython(project);
+  if (warnings.length > 0) checked.push({ file: path.basename(project.root), workflow: "", warnings, errors: [] });
   for (const { path: file, id, version } of await listWorkflows(project)) {
     checked.push(await report(path.relative(project.root, file), `${id}@${version}`, project, async () => await loadWorkflow(project, file)));
   }
@@ -60,7 +71,8 @@ async function checkOne(reference: string, directory: string, project: Project |
 async function report(file: string, workflow: string, project: Project, load: () => Promise<LoadedWorkflow>): Promise<Checked> {
   try {
     const loaded = await load();
-    return { file, workflow, warnings: loaded.warnings, errors: await checkFunctions(loaded, project) };
+    const warnings = [...loaded.warnings, ...(await checkPythonWorkflow(loaded, project))];
+    return { file, workflow, warnings, errors: await checkFunctions(loaded, project) };
   } catch (error) {
     if (error instanceof ForgeError) return { file, workflow, warnings: [], errors: [error] };
     throw error;

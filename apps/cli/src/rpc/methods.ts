@@ -4,7 +4,7 @@ import { ArtifactService } from "@forge/protocol/artifact";
 import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
 import { TokenService } from "@forge/protocol/token";
-import { WorkflowService } from "@forge/protocol/workflow";
+import { ScheduleService, WorkflowService } from "@forge/protocol/workflow";
 import { WorkspaceService } from "@forge/protocol/workspace";
 
 /** A method that may be called, and the service of a client that it belongs to. */
@@ -16,6 +16,7 @@ export interface RpcMethod {
 const SERVICES: readonly (readonly [RpcMethod["service"], DescService])[] = [
   ["session", SessionService],
   ["workflow", WorkflowService],
+  ["schedule", ScheduleService],
   ["event", EventService],
   ["approval", ApprovalService],
   ["artifact", ArtifactService],

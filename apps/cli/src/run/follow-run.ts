@@ -12,9 +12,13 @@ import type { RunView } from "./run-view.ts";
 export interface FollowRunOptions {
   readonly runId: string;
   readonly hint: string;
+  /** Only what comes after this event; absent: all of it. */
+  readonly afterSeq?: number | undefined;
   /** Absent where `onEvent` shows the run. */
   readonly view?: RunView;
-  readonly onEvent?: (event: Event) => void;
+  readonly onEvent?: ((event: Event) => void) | undefined;
+  /** Nobody reads along who could be asked. */
+  readonly isQuiet?: boolean;
 }
 
 const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
@@ -27,7 +31,7 @@ const DELTAS = ["turn.output_delta", "tool.output_delta"];
 export async function followRun(
   { terminal }: Context,
   link: ProjectLink,
-  { runId, hint, view, onEvent }: FollowRunOptions,
+  { runId, hint, afterSeq, view, onEvent, isQuiet = false }: FollowRunOptions,
 ): Promise<"ended" | "detached" | "left"> {
   const leave = new AbortController();
   const isLive = view !== undefined && terminal.isLive;
@@ -61,7 +65,7 @@ export async function followRun(
       });
   };
   const interrupt = async (): Promise<void> => {
-    if (!terminal.canAsk || onEvent !== undefined) {
+    if (!terminal.canAsk || isQuiet) {
       if (cancels === 0) return cancel();
       result = "left";
       return leave.abort();
@@ -80,7 +84,7 @@ export async function followRun(
   const release = onSignals({ SIGINT: () => void interrupt(), SIGTERM: detach, SIGHUP: detach });
   const timer = isLive ? setInterval(draw, SPINNER_MS) : undefined;
   try {
-    const streams = [{ stream: { kind: StreamKind.RUN, id: runId } }];
+    const streams = [{ stream: { kind: StreamKind.RUN, id: runId }, afterSeq }];
     for await (const followed of link.follow({ streams, followChildren: true, excludeKinds: isLive ? [] : DELTAS, signal: leave.signal })) {
       if (followed.kind !== "event") continue;
       const { event } = followed;

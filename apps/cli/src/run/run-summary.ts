@@ -21,15 +21,18 @@ export function runDurationMs(run: Run, nowMs: number): number {
 
 /** A line for each execution of a step, and one for all of them. */
 export function stepTable(run: Run, style: Style, columns: number): string[] {
-  const rows = run.steps.map((step) => [
-    step.stepId,
-    enumName(StepTypeSchema, step.stepType).toLowerCase(),
-    enumName(StepStatusSchema, step.status),
-    String(step.attemptCount),
-    formatDuration(Number(step.durationMs)),
-    formatTokens(step.usage),
-    formatCost(step.usage),
-  ]);
+  // The items of a list are told by it: a list may have thousands.
+  const rows = run.steps
+    .filter(({ groupIndex }) => groupIndex === undefined)
+    .map((step) => [
+      step.itemCount === undefined ? step.stepId : `${step.stepId} (${step.itemCount} items)`,
+      enumName(StepTypeSchema, step.stepType).toLowerCase(),
+      enumName(StepStatusSchema, step.status),
+      String(step.attemptCount),
+      formatDuration(Number(step.durationMs)),
+      formatTokens(step.usage),
+      formatCost(step.usage),
+    ]);
   const total = ["total", "", "", "", formatDuration(runDurationMs(run, Date.now())), formatTokens(run.usage), formatCost(run.usage)];
   const [titles = "", ...lines] = table(
     [

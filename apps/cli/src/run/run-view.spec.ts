@@ -9,7 +9,7 @@ import { eventOf } from "../testing/events.ts";
 import { RunView } from "./run-view.ts";
 
 const definition = create(WorkflowDefinitionSchema, { id: "w", version: "v1", steps: [{ id: "parse" }, { id: "judge" }] });
-const view = (isLive: boolean, columns = 80) => new RunView({ definition, style: PLAIN, isLive, columns: () => columns, hint: " --project p" });
+const view = (isLive: boolean, columns = 80) => new RunView({ runId: "r1", definition, style: PLAIN, isLive, columns: () => columns, hint: " --project p" });
 const session = { stream: { kind: StreamKind.SESSION, id: "s1" } } as const;
 
 const started = (stepId: string, stepType: StepType, atMs: number, attempt = 1): Event =>
@@ -84,5 +84,97 @@ describe("a run on a terminal", () => {
     expect(shown.liveLines(100)[0]).toContain("cancelling");
     expect(shown.apply(eventOf({ case: "runCancelled", value: {} }))).toEqual(["■ judge  cancelled"]);
     expect(shown.liveLines(100)).toEqual([]);
+  });
+});
+
+describe("a run with several steps at once", () => {
+  const definition = create(WorkflowDefinitionSchema, { id: "w", version: "v1", steps: [{ id: "left" }, { id: "right" }, { id: "each" }, { id: "wait" }] });
+  const several = (isLive: boolean, rows = 24) => new RunView({ runId: "r1", definition, style: PLAIN, isLive, columns: () => 80, rows: () => rows, hint: "" });
+  type Started = Extract<Parameters<typeof eventOf>[0], { case?: "stepStarted" }>["value"];
+  const begin = (stepId: string, executionIndex: number, more: Started = {}): Event =>
+    eventOf({ case: "stepStarted", value: { stepType: StepType.FUNCTION, attempt: 1, executionIndex, ...more } }, { stepId, atMs: executionIndex * 100 });
+  const complete = (stepId: string, executionIndex: number): Event => eventOf({ case: "stepCompleted", value: { executionIndex } }, { stepId, atMs: 1_000 });
+  const fail = (stepId: string, executionIndex: number): Event =>
+    eventOf({ case: "stepFailed", value: { executionIndex, error: { message: "no" } } }, { stepId, atMs: 1_000 });
+
+  it("tells each of them apart, also two executions of one step", () => {
+    const shown = several(true);
+    for (const event of [begin("left", 0), begin("right", 1), begin("left", 2)]) expect(shown.apply(event)).toEqual([]);
+    expect(shown.liveLines(1_000).map((line) => line.slice(2).trim())).toEqual([
+      "left   function     1.0s",
+      "right  function     0.9s",
+      "left   function     0.8s",
+    ]);
+    expect(shown.apply(complete("left", 0))[0]).toMatch(/^✔ left +function +1\.0s$/);
+    expect(shown.liveLines(1_000)).toHaveLength(2);
+    expect(shown.apply(fail("right", 1))[0]).toMatch(/^✖ right +function +900ms +no$/);
+  });
+
+  it("shows what each of two agents writes below its own step", () => {
+    const shown = several(true);
+    shown.apply(begin("left", 0, { sessionId: "s1" }));
+    shown.apply(begin("right", 1, { sessionId: "s2" }));
+    const write = (id: string, value: string): Event =>
+      eventOf({ case: "turnOutputDelta", value: { offset: 0n, channel: { case: "text", value } } }, { stream: { kind: StreamKind.SESSION, id } });
+    shown.apply(write("s2", "second"));
+    shown.apply(write("s1", "first"));
+    shown.apply(write("s9", "of nobody"));
+    expect(shown.liveLines(0).filter((_, index) => index % 2 === 1)).toEqual(["    first", "    second"]);
+  });
+
+  it("never takes more lines than the terminal has, whatever is under way", () => {
+    const shown = several(true, 10);
+    shown.apply(begin("wait", 0, { stepType: StepType.WAIT, waitsForSignal: "paid" }));
+    for (let index = 1; index <= 500; index++) shown.apply(begin("left", index));
+    const lines = shown.liveLines(0);
+    expect(lines).toHaveLength(6);
+    expect(lines.at(-1)?.trim()).toBe("… and 496 more under way");
+    expect(lines[0]).toContain("left");
+    expect(several(true, 1).liveLines(0)).toEqual([]);
+  });
+
+  it("counts the items of a list, and gives a line of their own to those that fail", () => {
+    const listed = create(WorkflowDefinitionSchema, { id: "w", version: "v1", steps: [{ id: "each", forEach: {} }] });
+    const shown = new RunView({ runId: "r1", definition: listed, style: PLAIN, isLive: true, columns: () => 80, hint: "" });
+    shown.apply(begin("each", 0, { itemCount: 3 }));
+    for (const index of [0, 1, 2]) shown.apply(begin("each", index + 1, { groupIndex: 0, itemIndex: index }));
+    expect(shown.apply(complete("each", 1))).toEqual([]);
+    expect(shown.apply(fail("each", 3))[0]).toMatch(/^✖ each\[2\].* no$/);
+    expect(shown.liveLines(1_000)[0]).toMatch(/each .*2\/3 1 failed$/);
+    shown.apply(complete("each", 2));
+    expect(shown.apply(complete("each", 0))[0]).toMatch(/^✔ each .*3 items, 1 failed$/);
+    expect(shown.liveLines(1_000)).toEqual([]);
+  });
+
+  it("says what a step waits for and how to go on", () => {
+    const shown = several(false);
+    const lines = [
+      begin("wait", 0, { stepType: StepType.WAIT, waitsForSignal: "paid" }),
+      begin("wait", 1, { stepType: StepType.WAIT, approvalId: "a1", question: "Send it?" }),
+      eventOf({ case: "stepSkipped", value: { reason: "need", need: "left" } }, { stepId: "right" }),
+      eventOf({ case: "runPaused", value: {} }),
+      eventOf({ case: "runResumed", value: { stepIds: ["left"] } }),
+    ].flatMap((event) => shown.apply(event));
+    expect(lines).toEqual([
+      "  wait   wait  for the signal paid",
+      "    npx forge signal r1 paid",
+      "? waits for an answer: Send it?",
+      "    npx forge approve r1   (or --deny)",
+      "○ right  skipped: left did not complete",
+      "‖ paused: no step begins before `npx forge continue r1`",
+      "▸ resumed: executes left again",
+    ]);
+  });
+
+  it("is not ended by the end of a run that it started", () => {
+    const shown = several(true);
+    shown.apply(begin("left", 0, { stepType: StepType.WORKFLOW, childRunId: "r2" }));
+    const child = { stream: { kind: StreamKind.RUN, id: "r2" } } as const;
+    shown.apply(eventOf({ case: "stepStarted", value: { stepType: StepType.FUNCTION, attempt: 1 } }, { ...child, stepId: "inner" }));
+    expect(shown.liveLines(0)[1]).toBe("    inner of run r2");
+    shown.apply(eventOf({ case: "stepFailed", value: {} }, { ...child, stepId: "left" }));
+    shown.apply(eventOf({ case: "runFailed", value: {} }, child));
+    expect(shown.hasEnded).toBe(false);
+    expect(shown.liveLines(0)).toHaveLength(2);
   });
 });

@@ -28,10 +28,10 @@ export async function startOwnServer(options: OwnServerOptions): Promise<OwnServ
   const { root, host, port, onProgress, dataDirectory = dataDirectoryOf(root) } = options;
   // Loading what serves takes longest and needs nothing of the settings.
   const [{ startProjectServer }, settings] = await Promise.all([import("@forge/host"), readProjectSettings(root, options.environment)]);
-  const { project, databaseUrl, functionsDirectory, environment, providers } = settings;
+  const { project, databaseUrl, ...served } = settings;
   const file = options.logsToStandardError === true ? undefined : await prepareLogFile(dataDirectory);
   const logger = await createLogger({ file, level: project.config.logging.level });
-  const server = await startProjectServer({ root, dataDirectory, databaseUrl, functionsDirectory, environment, providers, host, port, logger, onProgress });
+  const server = await startProjectServer({ root, dataDirectory, databaseUrl, ...served, host, port, logger, onProgress });
   const broken = server.functionErrors.map(({ file: name, message }) => `${name} is not served: ${message}`);
   return { server, database: describeDatabase(databaseUrl), warnings: [...project.warnings, ...broken] };
 }

@@ -24,6 +24,7 @@ class AsyncForgeClient:
 
     session: async_services.AsyncSessionService
     workflow: async_services.AsyncWorkflowService
+    schedule: async_services.AsyncScheduleService
     event: async_services.AsyncEventService
     approval: async_services.AsyncApprovalService
     artifact: async_services.AsyncArtifactService
@@ -44,6 +45,7 @@ class AsyncForgeClient:
         self._channel = AsyncChannel(to_connection(url, token, namespace))
         self.session = async_services.AsyncSessionService(self._channel)
         self.workflow = async_services.AsyncWorkflowService(self._channel)
+        self.schedule = async_services.AsyncScheduleService(self._channel)
         self.event = async_services.AsyncEventService(self._channel)
         self.approval = async_services.AsyncApprovalService(self._channel)
         self.artifact = async_services.AsyncArtifactService(self._channel)

@@ -25,6 +25,7 @@ class ForgeClient:
 
     session: services.SessionService
     workflow: services.WorkflowService
+    schedule: services.ScheduleService
     event: services.EventService
     approval: services.ApprovalService
     artifact: services.ArtifactService
@@ -45,6 +46,7 @@ class ForgeClient:
         self._channel = Channel(to_connection(url, token, namespace))
         self.session = services.SessionService(self._channel)
         self.workflow = services.WorkflowService(self._channel)
+        self.schedule = services.ScheduleService(self._channel)
         self.event = services.EventService(self._channel)
         self.approval = services.ApprovalService(self._channel)
         self.artifact = services.ArtifactService(self._channel)

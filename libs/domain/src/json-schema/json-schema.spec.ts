@@ -48,6 +48,14 @@ describe("a JSON Schema", () => {
     expect(check({ dependentSchemas: { a: { required: ["b"] } } }, { a: 1 })).toBe("b must have required property 'b'");
   });
 
+  it("tells one regular expression from another", () => {
+    const schema: JsonValue = { properties: { a: { pattern: "^[a-z]+$" }, b: { pattern: "^\\p{Lu}+$" } }, patternProperties: { _index$: { type: "number" } } };
+    expect(check(schema, { a: "abc", b: "ÄÖ", x_index: 1 })).toBeUndefined();
+    expect(check(schema, { a: "ABC" })).toBe('a must match pattern "^[a-z]+$"');
+    expect(check(schema, { b: "abc" })).toBe('b must match pattern "^\\p{Lu}+$"');
+    expect(check(schema, { x_index: "1" })).toBe("x_index must be number");
+  });
+
   it("takes what it does not know as a note, as the specification says", () => {
     expect(check({ "x-note": 1, type: "string", format: "email" }, "no address")).toBeUndefined();
   });
@@ -70,17 +78,39 @@ describe("a JSON Schema", () => {
 
   it("reaches nothing that only the language has", () => {
     expect(check({ required: ["constructor"] }, {})).toBe("constructor must have required property 'constructor'");
-    expect(check(JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') as JsonValue, JSON.parse('{"__proto__":{"polluted":1}}') as JsonValue)).toBeUndefined();
+    expect(
+      check(JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') as JsonValue, JSON.parse('{"__proto__":{"polluted":1}}') as JsonValue),
+    ).toBeUndefined();
     expect(Object.hasOwn(Object.prototype, "polluted")).toBe(false);
   });
 
   it.each<[string, JsonValue, JsonValue]>([
     ["a pattern that doubles", { pattern: "^(a+)+$" }, `${"a".repeat(100_000)}!`],
-    ["references that double", { $ref: "#/$defs/s0", $defs: Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`s${index}`, index === 59 ? { type: "string" } : { allOf: [{ $ref: `#/$defs/s${index + 1}` }, { $ref: `#/$defs/s${index + 1}` }] }])) }, "a"],
+    [
+      "references that double",
+      {
+        $ref: "#/$defs/s0",
+        $defs: Object.fromEntries(
+          Array.from({ length: 60 }, (_, index): [string, JsonValue] => [
+            `s${index}`,
+            index === 59 ? { type: "string" } : { allOf: [{ $ref: `#/$defs/s${index + 1}` }, { $ref: `#/$defs/s${index + 1}` }] },
+          ]),
+        ),
+      },
+      "a",
+    ],
     ["a reference to itself", { $ref: "#" }, 1],
-    ["a tree that doubles", { properties: { a: { allOf: [{ $ref: "#" }, { $ref: "#" }] } } }, Array.from({ length: 150 }).reduce<JsonValue>((inner) => ({ a: inner }), 1)],
+    [
+      "a tree that doubles",
+      { properties: { a: { allOf: [{ $ref: "#" }, { $ref: "#" }] } } },
+      Array.from({ length: 150 }, (): JsonValue => 1).reduce((inner): JsonValue => ({ a: inner })),
+    ],
     ["a long list without twins", { uniqueItems: true }, Array.from({ length: 50_000 }, (_, index) => ({ index }))],
-    ["a long enumeration of a long list", { items: { enum: Array.from({ length: 5_000 }, (_, index) => ({ index })) } }, Array.from({ length: 50_000 }, () => ({ index: 4_999 }))],
+    [
+      "a long enumeration of a long list",
+      { items: { enum: Array.from({ length: 5_000 }, (_, index) => ({ index })) } },
+      Array.from({ length: 50_000 }, () => ({ index: 4_999 })),
+    ],
   ])("ends soon with %s", (_name, schema, value) => {
     const started = performance.now();
     check(schema, value);

@@ -101,8 +101,8 @@ function newAjv(work: { left: number }): Ajv2020 {
   return ajv;
 }
 
-/** As the library wants one: `test` says whether the expression matches anywhere. */
-function linearExpression(pattern: string, spend: (units: number) => true): { test: (text: string) => boolean } {
+/** As the library wants one: `test` says whether the expression matches anywhere, `toString` tells it from others. */
+function linearExpression(pattern: string, spend: (units: number) => true): { test: (text: string) => boolean; toString: () => string } {
   if (pattern.length > PATTERN_LENGTH_MAX) throw new Error(`a pattern has more than ${PATTERN_LENGTH_MAX} characters`);
   let expression: RE2JS;
   try {
@@ -112,7 +112,10 @@ function linearExpression(pattern: string, spend: (units: number) => true): { te
   }
   const size = expression.programSize();
   if (size > PATTERN_SIZE_MAX) throw new Error(`the pattern ${JSON.stringify(pattern.slice(0, 80))} is too large once its repetitions are written out`);
-  return { test: (text) => spend(1 + Math.ceil((text.length * size) / 256)) && expression.matcher(text).find() };
+  return {
+    test: (text) => spend(1 + Math.ceil((text.length * size) / 256)) && expression.matcher(text).find(),
+    toString: () => pattern,
+  };
 }
 
 /** The schema with its cost in every subschema: names and constants that it may compare with. */
@@ -136,7 +139,10 @@ function check(validate: ValidateFunction, value: JsonValue, work: { left: numbe
     throw error;
   }
   const [error] = validate.errors ?? [];
-  return [...pathOf(error), ...named(error)].join(".").concat(` ${messageOf(error)}`).trim();
+  return [...pathOf(error), ...named(error)]
+    .join(".")
+    .concat(` ${messageOf(error)}`)
+    .trim();
 }
 
 /** JSON Pointer writes `/` as ~1 and `~` as ~0. */
@@ -155,6 +161,11 @@ function named(error: ErrorObject | undefined): string[] {
 
 function messageOf(error: ErrorObject | undefined): string {
   const allowed: unknown = error?.params["allowedValues"];
-  const values = Array.isArray(allowed) ? `: ${allowed.slice(0, 12).map((value) => JSON.stringify(value)).join(", ")}` : "";
+  const values = Array.isArray(allowed)
+    ? `: ${allowed
+        .slice(0, 12)
+        .map((value) => JSON.stringify(value))
+        .join(", ")}`
+    : "";
   return `${error?.message ?? "does not match the schema"}${values}`.slice(0, 500);
 }

@@ -2,15 +2,17 @@ import { create } from "@bufbuild/protobuf";
 import { ErrorCode, type ForgeError } from "@forge/protocol/common";
 import { RunCancelledSchema, RunCompletedSchema, RunFailedSchema, StepSkippedSchema } from "@forge/protocol/event";
 import { RunStatus } from "@forge/protocol/workflow";
-import { beginItem, beginStep, type EndedAtOnce } from "./begin-step.ts";
+import { beginItem, beginStep, type EndedAtOnce, failAtOnce } from "./begin-step.ts";
 import { resolveBranch } from "./branch.ts";
+import { itemAt } from "./chunks.ts";
 import { stepError } from "./errors.ts";
+import { executionsBound } from "./executions-bound.ts";
 import { groupEnd } from "./for-each.ts";
-import { EXECUTIONS_MAX, PARALLEL_DEFAULT, STEP_EXECUTIONS_MAX } from "./limits.ts";
+import { PARALLEL_DEFAULT, STEP_EXECUTIONS_MAX } from "./limits.ts";
 import { outputJson } from "./outputs.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import { completeStep, recordStepCancelled, recordStepFailure } from "./settle.ts";
-import { type Execution, executionAt, isActive, isGraph, isStopping, type RunState, type StepMemory, stepAt } from "./state.ts";
+import { type Execution, executionAt, isActive, isFailing, isGraph, isStopping, memoryAt, type RunState, stepAt } from "./state.ts";
 import { endIdle } from "./stop.ts";
 import { passedOver } from "./when.ts";
 
@@ -32,10 +34,13 @@ function go(run: RunRecorder): boolean {
   if (state.paused) return false;
   if (state.unresolved !== undefined) return resolveAgain(run, state.unresolved);
   if (busy(state) < limit(state)) {
-    const [position] = state.ready;
+    const position = itemAt(state.ready, 0);
     if (position !== undefined) return begin(run, position);
     const group = state.executions.find((execution) => mayBeginItem(state, execution));
-    if (group !== undefined) return beginNextItem(run, group);
+    if (group !== undefined) {
+      settleAtOnce(run, beginItem(run, group));
+      return true;
+    }
   }
   return state.executions.length === 0 && state.ready.length === 0 && end(run);
 }
@@ -51,8 +56,9 @@ function busy({ executions }: RunState): number {
   return count;
 }
 
-function mayBeginItem(state: RunState, { group, position, stopSeq }: Execution): boolean {
-  if (group === undefined || stopSeq > 0 || group.failure !== undefined || group.next >= group.count) return false;
+function mayBeginItem(state: RunState, execution: Execution): boolean {
+  const { group, position, stopSeq } = execution;
+  if (group === undefined || stopSeq > 0 || group.next >= group.count || isFailing(state, execution)) return false;
   const concurrency = stepAt(state, position).forEach?.concurrency ?? 0;
   return concurrency === 0 || group.open < concurrency;
 }
@@ -61,13 +67,15 @@ function begin(run: RunRecorder, position: number): boolean {
   const { state } = run;
   const passed = isGraph(state) ? passedOver(state, position, run.context) : undefined;
   if (passed !== undefined) {
-    if ("error" in passed) failRun(run, passed.error);
+    if ("error" in passed) settleAtOnce(run, failAtOnce(run, position, passed.error));
     else record(run, { case: "stepSkipped", value: create(StepSkippedSchema, passed) }, { stepId: stepAt(state, position).id });
     return true;
   }
   const bound = executionBound(state, position);
-  if (bound !== undefined) failRun(run, bound);
-  else settleAtOnce(run, beginStep(run, position));
+  // Of a graph, others may be under way, and the run fails only once they are not.
+  if (bound === undefined) settleAtOnce(run, beginStep(run, position));
+  else if (isGraph(state)) settleAtOnce(run, failAtOnce(run, position, bound));
+  else failRun(run, bound);
   return true;
 }
 
@@ -77,12 +85,6 @@ function settleAtOnce(run: RunRecorder, ended: EndedAtOnce | undefined): void {
   const execution = executionAt(run.state, run.state.executionCount - 1) as Execution;
   if (ended.error === undefined) completeStep(run, execution, ended.output, {});
   else recordStepFailure(run, execution, ended.error, undefined);
-}
-
-function beginNextItem(run: RunRecorder, group: Execution): boolean {
-  if (run.state.executionCount >= EXECUTIONS_MAX) failRun(run, tooMany(run.state, group.stepId));
-  else settleAtOnce(run, beginItem(run, group));
-  return true;
 }
 
 /** A list whose items have all ended, or that was asked to stop, ends itself. */
@@ -122,7 +124,7 @@ function end(run: RunRecorder): boolean {
 
 function completeRun(run: RunRecorder): void {
   const { steps, lastPosition, withErrors } = run.state;
-  record(run, { case: "runCompleted", value: create(RunCompletedSchema, { output: outputJson(steps[lastPosition]), withErrors }) });
+  record(run, { case: "runCompleted", value: create(RunCompletedSchema, { output: outputJson(itemAt(steps, lastPosition)), withErrors }) });
 }
 
 function failRun(run: RunRecorder, error: ForgeError): void {
@@ -132,15 +134,10 @@ function failRun(run: RunRecorder, error: ForgeError): void {
 /** A branch may lead back, but not for ever. */
 function executionBound(state: RunState, position: number): ForgeError | undefined {
   const { id } = stepAt(state, position);
-  const ofStep = (state.steps[position] as StepMemory).executionCount;
+  const ofStep = memoryAt(state, position).executionCount;
   if (ofStep >= STEP_EXECUTIONS_MAX) {
     const message = `it was executed ${ofStep} times, which is the most that a run may: a branch leads back to it without end`;
     return stepError(ErrorCode.RESOURCE_EXHAUSTED, "CIRCULAR_EXECUTION", id, message);
   }
-  return state.executionCount >= EXECUTIONS_MAX ? tooMany(state, id) : undefined;
-}
-
-function tooMany(state: RunState, stepId: string): ForgeError {
-  const message = `the run has executed ${state.executionCount} steps and items, which is the most that it may: a branch leads back without end, or its lists are too long`;
-  return stepError(ErrorCode.RESOURCE_EXHAUSTED, "CIRCULAR_EXECUTION", stepId, message);
+  return executionsBound(state, id, 1);
 }

@@ -194,7 +194,10 @@ describe("an agent step", () => {
       { sessionId: run.sessionId, turnId: "" },
     ]);
     expect(run.execute(rejected(`run:${RUN_ID}:0:1:cancel`)).rejection?.reason).toBe("STEP_NOT_ACTIVE");
-    expect(run.must(turnReport(run.sessionId, { status: TurnStatus.CANCELLED, outcome: TurnOutcome.CANCELLED })).cases).toEqual(["stepCancelled", "runCancelled"]);
+    expect(run.must(turnReport(run.sessionId, { status: TurnStatus.CANCELLED, outcome: TurnOutcome.CANCELLED })).cases).toEqual([
+      "stepCancelled",
+      "runCancelled",
+    ]);
   });
 
   it("is cancelled where its turn never began", () => {

@@ -15,7 +15,7 @@ import { shorten } from "../text.ts";
 import { recordGoAhead } from "./begin-step.ts";
 import { refusal, reportedError, stepError } from "./errors.ts";
 import { isIdempotent } from "./idempotent.ts";
-import { stepTaskKey } from "./keys.ts";
+import { executionOfTask } from "./keys.ts";
 import { checkOutput } from "./output.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import { completeStep, failAttempt, recordStepCancelled } from "./settle.ts";
@@ -173,7 +173,7 @@ function aboutCall(execution: Execution): { readonly stepId: string; readonly to
 
 /** The open attempt of a function or tool step with this key. */
 function openTask(state: RunState, key: string): Execution | undefined {
-  const execution = state.executions.find((each) => stepTaskKey(each) === key);
+  const execution = executionOfTask(state, key);
   if (execution === undefined || execution.group !== undefined) return undefined;
   const { kind } = stepAt(state, execution.position);
   return kind.case === "function" || kind.case === "tool" ? execution : undefined;

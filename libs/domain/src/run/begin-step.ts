@@ -1,10 +1,11 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { ForgeError, Value } from "@forge/protocol/common";
 import { StepAttemptStartedSchema, StepStartedSchema, ToolRequestedSchema } from "@forge/protocol/event";
 import type { AgentStep, StepDefinition, ToolStep } from "@forge/protocol/workflow";
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Context } from "../decider.ts";
 import type { TaskStarted } from "../task.ts";
+import { executionsBound } from "./executions-bound.ts";
 import { ITEMS_INPUT, itemsOf, namesOfItem } from "./for-each.ts";
 import { streamCommandId } from "./keys.ts";
 import { renderPrompt } from "./prompt.ts";
@@ -47,8 +48,17 @@ export function beginStep(run: RunRecorder, position: number): EndedAtOnce | und
 /** The list itself; its items begin one by one as there is room for them. */
 function beginList(run: RunRecorder, place: Place): EndedAtOnce | undefined {
   const items = itemsOf(run.state, place.position, run.context);
-  recordStart(run, place, items.ok ? { input: { [ITEMS_INPUT]: items.value.value }, itemCount: items.value.count } : {});
-  return items.ok ? undefined : { error: items.error };
+  if (!items.ok) return failAtOnce(run, place.position, items.error);
+  const bound = executionsBound(run.state, place.step.id, 1 + items.value.count);
+  if (bound !== undefined) return failAtOnce(run, place.position, bound);
+  recordStart(run, place, { input: { [ITEMS_INPUT]: items.value.value }, itemCount: items.value.count });
+  return undefined;
+}
+
+/** A step that can't be begun has been, so that its failure is one like any other. */
+export function failAtOnce(run: RunRecorder, position: number, error: ForgeError): EndedAtOnce {
+  recordStart(run, { position, step: stepAt(run.state, position), names: {}, item: undefined }, {});
+  return { error };
 }
 
 /** The next item of a list. */

@@ -27,7 +27,13 @@ export function runEnded(run: RunRecorder, report: ReportRunEnd): Rejected | und
     }
     case RunStatus.CANCELLED:
       if (execution.stopSeq > 0) recordStepCancelled(run, execution, usage);
-      else failAttempt(run, execution, withRun(stepError(ErrorCode.CANCELLED, "STEP_EXECUTION", execution.stepId, "the run that it started was cancelled"), report), { retry: false, usage });
+      else
+        failAttempt(
+          run,
+          execution,
+          withRun(stepError(ErrorCode.CANCELLED, "STEP_EXECUTION", execution.stepId, "the run that it started was cancelled"), report),
+          { retry: false, usage },
+        );
       return undefined;
     default:
       failAttempt(run, execution, childError(execution, report), { retry: true, usage });

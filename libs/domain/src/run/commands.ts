@@ -1,14 +1,18 @@
 import { create } from "@bufbuild/protobuf";
-import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
+import { type Duration, durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { CommandHeaderSchema, StreamKind, StreamRefSchema } from "@forge/protocol/common";
 import { type OutgoingCommand, OutgoingCommandSchema, ReportRunEndSchema, StartChildRunSchema } from "@forge/protocol/engine";
 import type { Event } from "@forge/protocol/event";
 import { type AgentSpec, AgentSpecSchema, CancelTurnRequestSchema, CreateSessionRequestSchema, StartTurnRequestSchema } from "@forge/protocol/session";
-import { CancelRunRequestSchema, type RunParent, StartRunRequestSchema, type StepDefinition } from "@forge/protocol/workflow";
+import { CancelRunRequestSchema, type RunParent, StartRunRequestSchema, type StepDefinition, type WorkflowDefinition } from "@forge/protocol/workflow";
 import { shorten } from "../text.ts";
 import { type StreamCommand, streamCommandId } from "./keys.ts";
+import { LABELS_MAX } from "./limits.ts";
 import { type Execution, executionAt, type RunState, stepAt } from "./state.ts";
 import { childInputs } from "./sub-run.ts";
+
+/** The label that names the run whose step started a run. */
+export const PARENT_LABEL = "parent_run_id";
 
 /** Of CreateSessionRequest.title, by its contract. */
 const TITLE_LENGTH_MAX = 256;
@@ -51,15 +55,28 @@ function startChildRun(state: RunState, execution: Execution): OutgoingCommand {
   if (step.kind.case !== "workflow" || !inputs.ok) throw new Error(`step ${step.id} of run ${state.runId} starts no run`);
   const request = create(StartRunRequestSchema, {
     header: header(state, execution, "create"),
-    definition: step.kind.value.definition,
+    definition: boundedBy(step.kind.value.definition, step.timeout),
     inputs: inputs.value,
-    labels: { ...state.labels, parent_run_id: state.runId },
+    labels: childLabels(state),
     queue: state.queue,
     modelOverride: state.modelOverride,
     policy: state.policy,
   });
   const value = create(StartChildRunSchema, { request, parent: { runId: state.runId, stepId: execution.stepId }, depth: state.depth + 1 });
   return outgoing(state, execution, "create", { case: "startChildRun", value });
+}
+
+/** A run that has no room for one label more does without: what started it is on record anyway. */
+function childLabels({ labels, runId }: RunState): Record<string, string> {
+  const isFull = Object.keys(labels).length >= LABELS_MAX && !Object.hasOwn(labels, PARENT_LABEL);
+  return isFull ? { ...labels } : { ...labels, [PARENT_LABEL]: runId };
+}
+
+/** The step's timeout is a deadline of the run that it starts. */
+function boundedBy(definition: WorkflowDefinition | undefined, timeout: Duration | undefined): WorkflowDefinition | undefined {
+  if (definition === undefined || timeout === undefined) return definition;
+  const own = definition.deadline;
+  return own !== undefined && durationMs(own) <= durationMs(timeout) ? definition : { ...definition, deadline: timeout };
 }
 
 function cancelChildRun(state: RunState, execution: Execution): OutgoingCommand {

@@ -1,14 +1,14 @@
 import type { Context, Decision, Rejected } from "../decider.ts";
-import { taskLost, taskReportedLate, taskSettled, taskStarted } from "./attempt.ts";
 import { advance } from "./advance.ts";
+import { taskLost, taskReportedLate, taskSettled, taskStarted } from "./attempt.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { runEnded } from "./child-end.ts";
 import { forkFromRun } from "./fork-run.ts";
 import { continueRun, pauseRun } from "./pause-run.ts";
 import { type RunRecorder, runRecorder } from "./recorder.ts";
-import type { RunCommand, RunResult } from "./run-command.ts";
 import { resolveRunApproval } from "./resolve-run-approval.ts";
 import { resumeRun } from "./resume-run.ts";
+import type { RunCommand, RunResult } from "./run-command.ts";
 import { signalRun } from "./signal-run.ts";
 import { startChildRun, startRun } from "./start-run.ts";
 import type { RunState } from "./state.ts";

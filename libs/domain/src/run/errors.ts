@@ -3,7 +3,7 @@ import { ErrorCode, type ForgeError, ForgeErrorSchema } from "@forge/protocol/co
 import { shorten } from "../text.ts";
 
 /** Of ForgeError.message, by its contract. */
-const MESSAGE_LENGTH_MAX = 4096;
+export const MESSAGE_LENGTH_MAX = 4096;
 
 /** An error that the run itself notices at a step. */
 export function stepError(code: ErrorCode, reason: string, stepId: string, message: string): ForgeError {

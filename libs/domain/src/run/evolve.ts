@@ -1,18 +1,19 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { ErrorCode, type ForgeError, type Usage, type Value } from "@forge/protocol/common";
+import { ErrorCode, type ForgeError, type Usage } from "@forge/protocol/common";
 import type { Event, RunCreated, RunForked, StepAttemptFailed, StepCompleted, StepFailed, StepStarted, ToolRequested } from "@forge/protocol/event";
 import { DecisionSchema } from "@forge/protocol/tool";
 import { OnError, RunStatus } from "@forge/protocol/workflow";
 import { addUsage } from "../usage.ts";
+import { allOf, type Chunks, chunksOf, itemAt, withItem, withoutFirst } from "./chunks.ts";
 import { runError, stepError } from "./errors.ts";
-import { artifactOf, inlineBytes } from "./json.ts";
 import { stepTaskKey } from "./keys.ts";
 import { ENDED_CALLS_MAX } from "./limits.ts";
 import { openAgain, withDependentsReady, withNothingReached } from "./readiness.ts";
-import { type Execution, executionAt, type Group, initialRunState, isGraph, positionOf, type RunState, type StepMemory, stepAt } from "./state.ts";
+import { type Execution, executionAt, type Group, initialRunState, isGraph, memoryAt, positionOf, type RunState, type StepMemory, stepAt } from "./state.ts";
+import { remembered, unweighed, weighed } from "./weights.ts";
 
 /** Raised whenever the fold below changes, so that older snapshots are not read. */
-export const RUN_REDUCER_VERSION = 2;
+export const RUN_REDUCER_VERSION = 3;
 
 /** What an event makes true. Throws on a kind that no run has: an older version must not guess what a newer one wrote. */
 export function evolve(state: RunState, event: Event): RunState {
@@ -145,13 +146,13 @@ function forked(state: RunState, { origin, steps }: RunForked): RunState {
     const position = positionOf(state, stepId);
     if (position === undefined) throw new Error(`run ${state.runId} has no step ${stepId}`);
     const memory: StepMemory = {
-      ...(forkedState.steps[position] as StepMemory),
+      ...memoryAt(forkedState, position),
       executionCount,
       outcome: failed ? "failed" : skipped ? "skipped" : "completed",
       output: output?.kind.case === undefined ? undefined : output,
       items: hasItems ? items.map((item) => (item.kind.case === undefined ? undefined : item)) : undefined,
     };
-    forkedState = { ...remembered(forkedState, position, memory), withErrors: forkedState.withErrors || failed };
+    forkedState = remembered(forkedState, position, memory);
   }
   return openAgain(forkedState, [origin?.stepId ?? ""]);
 }
@@ -163,10 +164,10 @@ function ended(state: RunState, status: RunStatus): RunState {
     status,
     definition: undefined,
     inputs: undefined,
-    steps: [],
+    steps: chunksOf<StepMemory>([]),
     outputBytes: 0,
     artifactOutputCount: 0,
-    ready: [],
+    ready: chunksOf<number>([]),
     executions: [],
     signals: [],
     failure: undefined,
@@ -194,8 +195,7 @@ function deadlineError({ runId }: RunState): ForgeError {
 
 /** The execution that an event is about. Histories from before executions could overlap name only the step. */
 function executionOf(state: RunState, event: Event, executionIndex: number | undefined): Execution {
-  const found =
-    executionIndex === undefined ? state.executions.find((execution) => execution.stepId === event.stepId) : executionAt(state, executionIndex);
+  const found = executionIndex === undefined ? state.executions.find((execution) => execution.stepId === event.stepId) : executionAt(state, executionIndex);
   if (found === undefined) throw new Error(`run ${state.runId} executes no step ${event.stepId}`);
   return found;
 }
@@ -249,14 +249,19 @@ function stepStarted(state: RunState, payload: StepStarted, event: Event): RunSt
   if (execution.item !== undefined) {
     return withGroup(begun, execution.item.groupIndex, (group) => ({ ...group, next: group.next + 1, open: group.open + 1 }));
   }
-  const memory = state.steps[position] as StepMemory;
+  const memory = memoryAt(state, position);
   return {
     ...begun,
-    steps: state.steps.with(position, { ...memory, executionCount: memory.executionCount + 1, outcome: undefined }),
-    ready: state.ready.filter((each) => each !== position),
+    steps: withItem(state.steps, position, { ...memory, executionCount: memory.executionCount + 1, outcome: undefined }),
+    ready: notReady(state.ready, position),
     lastPosition: position,
     unresolved: undefined,
   };
+}
+
+/** Steps begin, or are passed over, in the order in which they became ready. */
+function notReady(ready: Chunks<number>, position: number): Chunks<number> {
+  return itemAt(ready, 0) === position ? withoutFirst(ready) : chunksOf(allOf(ready).filter((each) => each !== position));
 }
 
 function waitOf(state: RunState, position: number, payload: StepStarted): Execution["wait"] {
@@ -266,7 +271,7 @@ function waitOf(state: RunState, position: number, payload: StepStarted): Execut
 }
 
 function newGroup(count: number): Group {
-  return { count, next: 0, open: 0, failedCount: 0, failure: undefined, outputs: Array.from({ length: count }, () => undefined) };
+  return { count, next: 0, open: 0, failedCount: 0, firstError: undefined, outputs: chunksOf(Array.from({ length: count }, () => undefined)) };
 }
 
 function withGroup(state: RunState, groupIndex: number, change: (group: Group) => Group): RunState {
@@ -303,15 +308,14 @@ function stepCompleted(state: RunState, payload: StepCompleted, event: Event): R
   const counted = { ...without(state, execution), usage: addUsage(state.usage, ownUsage(execution, payload.usage)) };
   const { item, position, group, wait } = execution;
   if (item !== undefined) {
-    const done = withGroup(counted, item.groupIndex, (of) => ({ ...of, open: of.open - 1, outputs: of.outputs.with(item.index, payload.output) }));
+    const done = withGroup(counted, item.groupIndex, (of) => ({ ...of, open: of.open - 1, outputs: withItem(of.outputs, item.index, payload.output) }));
     return weighed(done, undefined, payload.output);
   }
-  const memory = state.steps[position] as StepMemory;
-  const outputs = group === undefined ? { output: payload.output, items: undefined } : { output: undefined, items: group.outputs };
-  const after = remembered(wait?.signal ? withoutSignal(counted, wait.signal) : counted, position, { ...memory, ...outputs, outcome: "completed" }, group !== undefined);
+  const outputs = group === undefined ? { output: payload.output, items: undefined } : { output: undefined, items: allOf(group.outputs) };
+  const after = remembered(unweighed(withoutSignal(counted, wait), group), position, { ...memoryAt(state, position), ...outputs, outcome: "completed" });
   if (isGraph(state)) return withDependentsReady(after, position);
   const next = payload.nextStepId === "" ? undefined : positionOf(state, payload.nextStepId);
-  return { ...after, ready: next === undefined ? [] : [next], unresolved: payload.nextSource === "" ? position : undefined };
+  return { ...after, ready: chunksOf(next === undefined ? [] : [next]), unresolved: payload.nextSource === "" ? position : undefined };
 }
 
 /** What an execution's end adds to the run's usage: its failed attempts were counted when they failed. */
@@ -328,8 +332,9 @@ function ownUsage(execution: Execution, total: Usage | undefined): Usage | undef
   };
 }
 
-function withoutSignal(state: RunState, name: string): RunState {
-  const taken = state.signals.findIndex((signal) => signal.name === name);
+/** A wait takes its signal with it, the oldest of its name, whether it can use it or not. One that gives up leaves none, because it would have been taken. */
+function withoutSignal(state: RunState, wait: Execution["wait"]): RunState {
+  const taken = wait?.signal ? state.signals.findIndex((signal) => signal.name === wait.signal) : -1;
   return taken === -1 ? state : { ...state, signals: state.signals.toSpliced(taken, 1) };
 }
 
@@ -340,57 +345,35 @@ function stepFailed(state: RunState, payload: StepFailed, event: Event): RunStat
   const step = stepAt(state, position);
   const error = payload.error ?? stepError(ErrorCode.INTERNAL, "STEP_EXECUTION", stepId, "it failed without an error");
   if (item !== undefined) {
-    const failsAtOnce = step.forEach?.onError !== OnError.CONTINUE;
     const after = withGroup(counted, item.groupIndex, (group) => ({
       ...group,
       open: group.open - 1,
       failedCount: group.failedCount + 1,
-      failure: failsAtOnce ? (group.failure ?? error) : undefined,
+      firstError: group.firstError ?? { ...error, metadata: { ...error.metadata, item_index: String(item.index) } },
     }));
-    return failsAtOnce ? asked(after, event, (each) => each.item?.groupIndex === item.groupIndex) : after;
+    return step.forEach?.onError === OnError.CONTINUE ? after : asked(after, event, (each) => each.item?.groupIndex === item.groupIndex);
   }
-  const memory = state.steps[position] as StepMemory;
-  const after = { ...remembered(counted, position, { ...memory, output: undefined, items: undefined, outcome: "failed" }), withErrors: true };
+  const memory: StepMemory = { ...memoryAt(state, position), output: undefined, items: undefined, outcome: "failed" };
+  const spent = withoutSignal(unweighed(counted, execution.group), execution.wait);
+  const after = { ...remembered(spent, position, memory), withErrors: true };
   if (state.definition?.onError !== OnError.CONTINUE) return asked(bound(after, runError(error, stepId)), event);
   if (isGraph(state)) return withDependentsReady(after, position);
-  return { ...after, ready: position + 1 < state.steps.length ? [position + 1] : [], unresolved: undefined };
+  return { ...after, ready: chunksOf(position + 1 < state.steps.length ? [position + 1] : []), unresolved: undefined };
 }
 
 function stepSkipped(state: RunState, event: Event): RunState {
   const position = positionOf(state, event.stepId);
   if (position === undefined) throw new Error(`run ${state.runId} has no step ${event.stepId}`);
-  const memory = state.steps[position] as StepMemory;
-  const skipped = remembered(state, position, { ...memory, output: undefined, items: undefined, outcome: "skipped" });
-  return withDependentsReady({ ...skipped, ready: state.ready.filter((each) => each !== position) }, position);
+  const skipped = remembered(state, position, { ...memoryAt(state, position), output: undefined, items: undefined, outcome: "skipped" });
+  return withDependentsReady({ ...skipped, ready: notReady(state.ready, position) }, position);
 }
 
 function stepCancelled(state: RunState, executionIndex: number, usage: Usage | undefined): RunState {
   const execution = executionAt(state, executionIndex);
   if (execution === undefined) throw new Error(`run ${state.runId} has no open execution ${executionIndex}`);
-  const after = { ...without(state, execution), usage: addUsage(state.usage, ownUsage(execution, usage)) };
+  const after = { ...unweighed(without(state, execution), execution.group), usage: addUsage(state.usage, ownUsage(execution, usage)) };
   const { item } = execution;
   return item === undefined ? after : withGroup(after, item.groupIndex, (group) => ({ ...group, open: group.open - 1 }));
-}
-
-/** Puts a step's memory in its place, and keeps count of what the outputs weigh. Of a group, the items were weighed as they came. */
-function remembered(state: RunState, position: number, memory: StepMemory, isGroup = false): RunState {
-  const before = state.steps[position] as StepMemory;
-  let after: RunState = { ...state, steps: state.steps.with(position, memory) };
-  for (const output of [before.output, ...(before.items ?? [])]) after = weighed(after, output, undefined);
-  if (isGroup) return after;
-  for (const output of [memory.output, ...(memory.items ?? [])]) after = weighed(after, undefined, output);
-  return after;
-}
-
-function weighed(state: RunState, gone: Value | undefined, come: Value | undefined): RunState {
-  const bytes = inlineBytes(come) - inlineBytes(gone);
-  const artifacts = artifactCount(come) - artifactCount(gone);
-  if (bytes === 0 && artifacts === 0) return state;
-  return { ...state, outputBytes: state.outputBytes + bytes, artifactOutputCount: state.artifactOutputCount + artifacts };
-}
-
-function artifactCount(output: Value | undefined): number {
-  return artifactOf(output) === undefined ? 0 : 1;
 }
 
 function toolRequested(state: RunState, payload: ToolRequested, event: Event): RunState {

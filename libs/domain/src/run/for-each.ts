@@ -2,14 +2,16 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { ErrorCode, type ForgeError, type Value } from "@forge/protocol/common";
 import type { StepDefinition } from "@forge/protocol/workflow";
 import type { Context } from "../decider.ts";
-import { stepError } from "./errors.ts";
-import { readValue } from "./json.ts";
+import { shorten } from "../text.ts";
+import { allOf } from "./chunks.ts";
+import { MESSAGE_LENGTH_MAX, stepError } from "./errors.ts";
+import { parseJson, readValue } from "./json.ts";
 import { ITEMS_MAX } from "./limits.ts";
 import { outputJson } from "./outputs.ts";
 import { readsOfItems } from "./reads.ts";
 import { failed, type Outcome, succeeded } from "./result.ts";
 import { stateView } from "./scope.ts";
-import { type Execution, type RunState, stepAt } from "./state.ts";
+import { type Execution, isFailing, type RunState, stepAt } from "./state.ts";
 import { mapSource } from "./step-input.ts";
 
 /** Under this name a for_each's own execution keeps its list. */
@@ -29,28 +31,32 @@ export function itemsOf(state: RunState, position: number, context: Context): Ou
   return list.ok ? succeeded({ value: value.value, count: list.value.length }) : list;
 }
 
+/** Lists are read once per value in memory: each item looks into its own. */
 const lists = new WeakMap<Value, readonly JsonValue[]>();
+
+/** Whether an open list must be read (again) from where it lies. */
+export function mustBeRead({ group, input }: Execution): Value | undefined {
+  const value = input[ITEMS_INPUT];
+  return group === undefined || value === undefined || group.next >= group.count || lists.has(value) ? undefined : value;
+}
 
 function readList(step: StepDefinition, value: Value, context: Context): Outcome<readonly JsonValue[]> {
   const known = lists.get(value);
   if (known !== undefined) return succeeded(known);
   const parsed = readValue(value, context);
   if (!parsed.ok) return failed(listError(step, `its list can't be read: ${parsed.message}`));
-  // A template renders to text.
-  const list = typeof parsed.value === "string" ? listIn(parsed.value) : within(parsed.value, value.path);
+  const list = listIn(within(parsed.value, value.path));
   if (!Array.isArray(list)) return failed(listError(step, "what for_each names is no list"));
   if (list.length > ITEMS_MAX) return failed(listError(step, `its list has ${list.length} items, more than ${ITEMS_MAX}`));
   lists.set(value, list);
   return succeeded(list);
 }
 
-function listIn(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    // A text that is no JSON is no list, which the caller says.
-    return undefined;
-  }
+/** A template renders to text, which may be that of a list. A text that is no JSON is no list, which the caller says. */
+function listIn(value: JsonValue | undefined): JsonValue | undefined {
+  if (typeof value !== "string") return value;
+  const parsed = parseJson(value);
+  return parsed.ok ? parsed.value : undefined;
 }
 
 function within(value: JsonValue, path: readonly string[]): JsonValue | undefined {
@@ -81,14 +87,18 @@ export type GroupEnd =
   | { readonly kind: "failed"; readonly error: ForgeError }
   | { readonly kind: "cancelled" };
 
-export function groupEnd(state: RunState, { group, position, stopSeq }: Execution): GroupEnd | undefined {
+export function groupEnd(state: RunState, execution: Execution): GroupEnd | undefined {
+  const { group, stopSeq } = execution;
   if (group === undefined || group.open > 0) return undefined;
   if (stopSeq > 0) return { kind: "cancelled" };
-  if (group.failure !== undefined) return { kind: "failed", error: group.failure };
-  if (group.next < group.count) return undefined;
-  const step = stepAt(state, position);
-  if (group.count > 0 && group.failedCount === group.count) return { kind: "failed", error: listError(step, `all ${group.count} items of its list failed`) };
-  return { kind: "completed", output: outputJson({ output: undefined, items: group.outputs }) };
+  const { firstError, count } = group;
+  if (firstError !== undefined && isFailing(state, execution)) return { kind: "failed", error: firstError };
+  if (group.next < count) return undefined;
+  if (firstError !== undefined && group.failedCount === count) {
+    const message = shorten(`all ${count} items of its list failed, the first of them: ${firstError.message}`, MESSAGE_LENGTH_MAX);
+    return { kind: "failed", error: { ...firstError, message } };
+  }
+  return { kind: "completed", output: outputJson({ output: undefined, items: allOf(group.outputs) }) };
 }
 
 function listError(step: StepDefinition, message: string): ForgeError {

@@ -1,8 +1,14 @@
-import type { Execution } from "./state.ts";
+import { type Execution, executionAt, type RunState } from "./state.ts";
 
 /** The key of an attempt's task. */
 export function stepTaskKey(execution: Pick<Execution, "executionIndex" | "attempt">): string {
   return `step:${execution.executionIndex}:${execution.attempt}`;
+}
+
+/** The open execution whose attempt's task has this key. */
+export function executionOfTask(state: RunState, key: string): Execution | undefined {
+  const execution = executionAt(state, Number(key.split(":")[1]));
+  return execution !== undefined && stepTaskKey(execution) === key ? execution : undefined;
 }
 
 /** The key of the timer that an agent step's next attempt waits for. */

@@ -27,8 +27,14 @@ export function shownStatus({ status, paused, executions }: RunState): RunStatus
   return leaves.length > 0 && leaves.every(({ wait }) => wait !== undefined) ? RunStatus.WAITING : RunStatus.RUNNING;
 }
 
-function approvalOf(state: RunState, { wait, stepId, decidedAtMs, stopSeq }: Execution): Uint8Array[] {
+/** A question stays as it is until it is answered, however much else happens. */
+const encoded = new WeakMap<Execution, Uint8Array>();
+
+function approvalOf(state: RunState, execution: Execution): Uint8Array[] {
+  const { wait, stepId, decidedAtMs, stopSeq } = execution;
   if (wait === undefined || wait.approvalId === "" || stopSeq > 0) return [];
+  const known = encoded.get(execution);
+  if (known !== undefined) return [known];
   const approval = create(PendingApprovalSchema, {
     stream: { kind: StreamKind.RUN, id: state.runId },
     approvalId: wait.approvalId,
@@ -37,5 +43,7 @@ function approvalOf(state: RunState, { wait, stepId, decidedAtMs, stopSeq }: Exe
     requestedAt: timestampFromMs(decidedAtMs),
     expiresAt: wait.untilMs === 0 ? undefined : timestampFromMs(wait.untilMs),
   });
-  return [toBinary(PendingApprovalSchema, approval)];
+  const bytes = toBinary(PendingApprovalSchema, approval);
+  encoded.set(execution, bytes);
+  return [bytes];
 }

@@ -1,12 +1,14 @@
 import type { Value } from "@forge/protocol/common";
 import { OnError, type StepDefinition } from "@forge/protocol/workflow";
-import { ITEMS_INPUT } from "./for-each.ts";
+import { allOf, itemAt } from "./chunks.ts";
+import { mustBeRead } from "./for-each.ts";
 import { artifactOf } from "./json.ts";
-import { stepTaskKey } from "./keys.ts";
+import { executionOfTask } from "./keys.ts";
+import { hasContract } from "./output.ts";
 import { valuesOf } from "./outputs.ts";
 import { type Reads, readsOfBranches, readsOfInput, readsOfItems, readsOfWhen, unionOfReads } from "./reads.ts";
 import type { RunCommand } from "./run-command.ts";
-import { type Execution, isGraph, positionOf, type RunState, stepAt } from "./state.ts";
+import { dependentsOf, type Execution, executionAt, type Group, isGraph, positionOf, type RunState, stepAt } from "./state.ts";
 
 /** Hashes of the artifacts that deciding may read: what has just come, and what branches, mappings and prompts of the steps that may follow look into. */
 export function needs(state: RunState, command: RunCommand): readonly string[] {
@@ -20,11 +22,7 @@ export function needs(state: RunState, command: RunCommand): readonly string[] {
     case "task.settled": {
       const { outcome, key } = command;
       const output = outcome.case === "function" || outcome.case === "tool" ? outcome.value.output : undefined;
-      return needsAtEnd(
-        state,
-        state.executions.find((execution) => stepTaskKey(execution) === key),
-        output,
-      );
+      return needsAtEnd(state, executionOfTask(state, key), output);
     }
     case "forge.engine.v1.ReportTurnEnd":
       return needsAtEnd(
@@ -39,9 +37,10 @@ export function needs(state: RunState, command: RunCommand): readonly string[] {
         state.executions.find(({ childRunId }) => childRunId === command.runId),
         command.output,
       );
+    case "forge.workflow.v1.SignalRunRequest":
+      return needsAtEnd(state, undefined, undefined, hashes([command.payload]));
     case "task.lost":
     case "forge.engine.v1.RejectCommand":
-    case "forge.workflow.v1.SignalRunRequest":
     case "forge.workflow.v1.ContinueRunRequest":
     case "forge.workflow.v1.ResumeRunRequest":
     case "forge.event.v1.ResolveApprovalRequest":
@@ -57,27 +56,33 @@ export function needs(state: RunState, command: RunCommand): readonly string[] {
 
 /** What may be read once an execution has ended with this output; undefined: any may have. */
 function needsAtEnd(state: RunState, ended: Execution | undefined, output: Value | undefined, also: readonly string[] = []): readonly string[] {
-  const lists = state.executions.map(({ group, input }) => (group === undefined ? undefined : input[ITEMS_INPUT]));
-  const own = ended !== undefined && checksOutput(stepAt(state, ended.position)) ? [output] : [];
+  const lists = state.executions.flatMap((execution) => mustBeRead(execution) ?? []);
+  // A wait that begins takes its signal at once.
+  const signals = state.signals.map(({ payload }) => payload);
   const mayReadNone = state.artifactOutputCount === 0 && artifactOf(state.inputs) === undefined;
-  if (mayReadNone && hashes([output, ...lists]).length === 0) return also;
+  const handed = hashes([output, ...lists, ...signals]);
+  if (mayReadNone && handed.length === 0) return also;
+  const own = ended !== undefined && hasContract(stepAt(state, ended.position)) ? [output] : [];
   const reads = unionOfReads(candidates(state, ended).flatMap(readsOfStep));
-  const valuesAt = (position: number): readonly (Value | undefined)[] => [
-    ...valuesOf(state.steps[position]),
-    ...(position === ended?.position ? [output, ...(groupOf(state, ended)?.outputs ?? [])] : []),
+  const valuesThere = (position: number): readonly (Value | undefined)[] => [
+    ...valuesOf(itemAt(state.steps, position)),
+    ...(position === ended?.position ? [output, ...itemsBefore(state, ended)] : []),
   ];
-  const positions = reads.steps === "all" ? state.steps.keys() : Array.from(reads.steps, (id) => positionOf(state, id) ?? -1);
-  const read = Array.from(positions).flatMap(valuesAt);
-  return [...new Set([...also, ...hashes([...own, ...lists, ...read, reads.inputs ? state.inputs : undefined])])];
+  const positions =
+    reads.steps === "all" ? Array.from({ length: state.steps.length }, (_, at) => at) : Array.from(reads.steps, (id) => positionOf(state, id) ?? -1);
+  const read = positions.flatMap(valuesThere);
+  return [...new Set([...also, ...hashes([...own, ...lists, ...signals, ...read, reads.inputs ? state.inputs : undefined])])];
 }
 
-/** The items that had ended before, where the ended one belongs to a list. */
-function groupOf(state: RunState, { item }: Execution): Execution["group"] {
-  return item === undefined ? undefined : state.executions.find(({ executionIndex }) => executionIndex === item.groupIndex)?.group;
+/** The items that had ended before, where the one that ends is the last of its list. */
+function itemsBefore(state: RunState, { item }: Execution): readonly (Value | undefined)[] {
+  const group = item === undefined ? undefined : executionAt(state, item.groupIndex)?.group;
+  return group === undefined || !isLast(group) ? [] : allOf(group.outputs);
 }
 
-function checksOutput(step: StepDefinition): boolean {
-  return step.outputs.length > 0 || step.outputSchemaJson !== "";
+/** Whether a list ends with the end of one item. */
+function isLast({ open, next, count }: Group): boolean {
+  return open <= 1 && next >= count;
 }
 
 function readsOfStep(step: StepDefinition): Reads[] {
@@ -87,13 +92,31 @@ function readsOfStep(step: StepDefinition): Reads[] {
 /** Steps that may begin, or take their branch, in one decision. */
 function candidates(state: RunState, ended: Execution | undefined): readonly StepDefinition[] {
   const steps = state.definition?.steps ?? [];
-  if (ended === undefined || isGraph(state)) return steps;
+  if (ended === undefined) return steps;
+  if (isGraph(state)) return candidatesOfGraph(state, ended);
   const step = stepAt(state, ended.position);
+  const group = ended.item === undefined ? undefined : executionAt(state, ended.item.groupIndex)?.group;
+  if (group !== undefined && !isLast(group)) return [step];
   const targets = [...step.next.map((rule) => rule.goto), ...(step.nextDefault === undefined ? [] : [step.nextDefault])].map((id) => positionOf(state, id));
   const followers = [ended.position + 1, ...targets.filter((position) => position !== undefined)];
-  // Where failures are passed over, a step that can't begin is followed by the next, so that any later one may come.
+  // Where failures are passed over, a step that can't begin is followed by the next, so that any later one may come; and a wait may end as it begins.
   const later = state.definition?.onError === OnError.CONTINUE ? steps.slice(Math.min(...followers)) : followers.flatMap((position) => steps[position] ?? []);
-  return [step, ...later];
+  return later.some(mayEndAtOnce) ? steps : [step, ...later];
+}
+
+/** What is ready, the lists that are open, and what the end makes ready; what needs a step that fails or is passed over is passed over unread. */
+function candidatesOfGraph(state: RunState, ended: Execution): readonly StepDefinition[] {
+  const open = state.executions.flatMap(({ group, position }) => (group === undefined ? [] : [position]));
+  const positions = new Set([...open, ...allOf(state.ready), ...dependentsOf(state, ended.position)]);
+  for (const position of positions) {
+    if (mayEndAtOnce(stepAt(state, position))) for (const dependent of dependentsOf(state, position)) positions.add(dependent);
+  }
+  return Array.from(positions, (position) => stepAt(state, position));
+}
+
+/** Whether a step may complete without anybody's work: its time has passed, its signal is there, its list is empty. */
+function mayEndAtOnce({ kind, forEach }: StepDefinition): boolean {
+  return kind.case === "wait" || forEach !== undefined;
 }
 
 function hashes(values: readonly (Value | undefined)[]): string[] {

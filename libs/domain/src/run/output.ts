@@ -6,12 +6,13 @@ import { stepError } from "./errors.ts";
 import { fitsInline, inlineValue, type Parsed, parseJson, readValue } from "./json.ts";
 import { VALUE_BYTES_MAX } from "./limits.ts";
 import { suggestion } from "./nearest.ts";
+import { outputSchemaOf } from "./output-schema.ts";
 import { failed, type Outcome, succeeded } from "./result.ts";
 
 /** Checks what a function or tool returned against the step's contract. An artifact whose keys nobody declared is passed on unread. */
 export function checkOutput(step: StepDefinition, output: Value | undefined, context: Context): Outcome<Value> {
   if (output === undefined || output.kind.case === undefined) return checkOutput(step, inlineValue("null"), context);
-  if (output.kind.case === "artifact" && step.outputs.length === 0) return succeeded(output);
+  if (output.kind.case === "artifact" && !hasContract(step)) return succeeded(output);
   if (output.kind.case === "json" && !fitsInline(output.kind.value)) {
     return failed(outputError(step, `the output is larger than ${VALUE_BYTES_MAX} bytes and was not stored as an artifact`));
   }
@@ -29,15 +30,10 @@ export function agentOutput(step: StepDefinition, text: Value | undefined, conte
   const read = readText(text, context);
   if (!read.ok) return failed(outputError(step, `the agent's answer can't be read: ${read.message}`));
   if (typeof read.value !== "string") return failed(outputError(step, "the agent's answer is not a text"));
-  if (step.outputs.length === 0) return smallOutput(step, { text: read.value });
+  if (!hasContract(step)) return smallOutput(step, { text: read.value });
   const parsed = parseJson(withoutFence(read.value));
   if (!parsed.ok) {
-    return failed(
-      outputError(
-        step,
-        `the agent's answer is ${parsed.message}; the step declares outputs, so it must be a JSON object with the keys ${keyList(step.outputs)}`,
-      ),
-    );
+    return failed(outputError(step, `the agent's answer is ${parsed.message}; ${demand(step)}`));
   }
   const error = contractError(step, parsed.value);
   return error === undefined ? smallOutput(step, parsed.value) : failed(error);
@@ -67,7 +63,30 @@ function withoutFence(text: string): string {
   return language === "" || language === "json" ? trimmed.slice(lineEnd + 1, -3) : trimmed;
 }
 
+/** Whether a step says what its output must be like. */
+export function hasContract(step: StepDefinition): boolean {
+  return step.outputs.length > 0 || step.outputSchemaJson !== "";
+}
+
+function demand({ outputs }: StepDefinition): string {
+  return outputs.length > 0
+    ? `the step declares outputs, so it must be a JSON object with the keys ${keyList(outputs)}`
+    : "the step has an output schema, so it must be JSON";
+}
+
 function contractError(step: StepDefinition, value: JsonValue): ForgeError | undefined {
+  return keysError(step, value) ?? schemaError(step, value);
+}
+
+/** Where the value is another than the schema says, for example `items.0.price must be number`. */
+function schemaError(step: StepDefinition, value: JsonValue): ForgeError | undefined {
+  if (step.outputSchemaJson === "") return undefined;
+  const compiled = outputSchemaOf(step);
+  const problem = compiled.ok ? compiled.check(value) : `can't be checked: ${compiled.error.message}`;
+  return problem === undefined ? undefined : outputError(step, `the output does not satisfy the step's schema: ${problem}`);
+}
+
+function keysError(step: StepDefinition, value: JsonValue): ForgeError | undefined {
   if (step.outputs.length === 0) return undefined;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return outputError(step, `the output must be an object with the keys ${keyList(step.outputs)}`);

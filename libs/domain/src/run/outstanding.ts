@@ -15,7 +15,7 @@ import { artifactInputs } from "./tool-call.ts";
  */
 export function outstanding(state: RunState): readonly OutstandingTask[] {
   if (!isActive(state)) return [];
-  const tasks = state.executions.flatMap((execution) => tasksOf(state, execution));
+  const tasks = state.executions.flatMap((execution) => knownTasks(state, execution));
   const deadline = deadlineOf(state);
   return deadline === undefined ? tasks : [...tasks, deadline];
 }
@@ -24,6 +24,18 @@ function deadlineOf(state: RunState): OutstandingTask | undefined {
   const { deadlineFromMs, definition } = state;
   if (definition?.deadline === undefined || isStopping(state)) return undefined;
   return { kind: "timer", key: deadlineTimerKey(deadlineFromMs), dueAtMs: deadlineFromMs + durationMs(definition.deadline) };
+}
+
+/** Most of what is under way has not changed since the last time. Of its run, tasks depend on what never changes. */
+const known = new WeakMap<Execution, readonly OutstandingTask[]>();
+
+function knownTasks(state: RunState, execution: Execution): readonly OutstandingTask[] {
+  let tasks = known.get(execution);
+  if (tasks === undefined) {
+    tasks = tasksOf(state, execution);
+    known.set(execution, tasks);
+  }
+  return tasks;
 }
 
 function tasksOf(state: RunState, execution: Execution): readonly OutstandingTask[] {
@@ -40,9 +52,7 @@ function tasksOf(state: RunState, execution: Execution): readonly OutstandingTas
     case "function":
       return [workTask(state, execution, `function:${step.kind.value.name}`, functionTask(state, execution, step, step.kind.value))];
     case "tool":
-      return execution.call === undefined
-        ? []
-        : [workTask(state, execution, `tool:${step.kind.value.tool}`, toolTask(state, execution, step, execution.call))];
+      return execution.call === undefined ? [] : [workTask(state, execution, `tool:${step.kind.value.tool}`, toolTask(state, execution, step, execution.call))];
     case undefined:
       throw new Error(`step ${step.id} of run ${state.runId} has no kind`);
   }
@@ -86,5 +96,6 @@ function commonFields(state: RunState, execution: Execution, step: StepDefinitio
     idempotencyKey: idempotencyKey(state.runId, execution),
     needsStart: !isIdempotent(state, execution),
     timeout: durationFromMs(timeoutMs),
+    heartbeatTimeout: step.heartbeatTimeout,
   };
 }

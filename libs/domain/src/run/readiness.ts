@@ -1,35 +1,35 @@
-import { dependentsOf, isGraph, positionOf, type RunState, type StepMemory, stepAt } from "./state.ts";
+import { allOf, chunksOf, withItem, withLast } from "./chunks.ts";
+import { dependentsOf, isGraph, memoryAt, positionOf, type RunState, type StepMemory, stepAt } from "./state.ts";
 
 /** A run none of whose steps was reached: the first of a sequence may begin, or every step of a graph that needs nothing. */
 export function withNothingReached(state: RunState): RunState {
   const steps = (state.definition?.steps ?? []).map(
     (step): StepMemory => ({ executionCount: 0, outcome: undefined, output: undefined, items: undefined, unmet: new Set(step.needs).size }),
   );
-  return { ...state, steps, ready: isGraph(state) ? steps.flatMap(({ unmet }, position) => (unmet === 0 ? [position] : [])) : [0] };
+  const ready = isGraph(state) ? steps.flatMap(({ unmet }, position) => (unmet === 0 ? [position] : [])) : [0];
+  return { ...state, steps: chunksOf(steps), ready: chunksOf(ready) };
 }
 
 /** A step of a graph has ended: those that waited for it alone may begin, or be passed over. */
 export function withDependentsReady(state: RunState, position: number): RunState {
-  const dependents = dependentsOf(state, position);
-  if (dependents.length === 0) return state;
-  const steps = [...state.steps];
-  const ready = [...state.ready];
-  for (const dependent of dependents) {
-    const memory = steps[dependent] as StepMemory;
-    steps[dependent] = { ...memory, unmet: memory.unmet - 1 };
-    if (memory.unmet === 1) ready.push(dependent);
+  let { steps, ready } = state;
+  for (const dependent of dependentsOf(state, position)) {
+    const memory = memoryAt(state, dependent);
+    steps = withItem(steps, dependent, { ...memory, unmet: memory.unmet - 1 });
+    if (memory.unmet === 1) ready = withLast(ready, dependent);
   }
   return { ...state, steps, ready };
 }
 
 /** Steps that are to be executed (again), and with them, in a graph, whatever needs them. What else has ended stays as it is. */
 export function openAgain(state: RunState, stepIds: readonly string[]): RunState {
-  const positions = stepIds.flatMap((id) => positionOf(state, id) ?? []);
-  if (!isGraph(state)) return { ...state, ready: positions.slice(0, 1) };
-  const open = new Set<number>(positions);
-  for (const position of open) for (const dependent of dependentsOf(state, position)) open.add(dependent);
-  const steps = state.steps.map((memory, position): StepMemory => (open.has(position) ? { ...memory, outcome: undefined } : memory));
+  const open = new Set<number>(stepIds.flatMap((id) => positionOf(state, id) ?? []));
+  if (isGraph(state)) for (const position of open) for (const dependent of dependentsOf(state, position)) open.add(dependent);
+  const steps = allOf(state.steps).map((memory, position): StepMemory => (open.has(position) ? { ...memory, outcome: undefined } : memory));
+  const withErrors = steps.some(({ outcome }) => outcome === "failed");
+  if (!isGraph(state)) return { ...state, steps: chunksOf(steps), withErrors, ready: chunksOf([...open].slice(0, 1)) };
   const ended = (id: string) => steps[positionOf(state, id) ?? -1]?.outcome !== undefined;
   const counted = steps.map((memory, position) => ({ ...memory, unmet: [...new Set(stepAt(state, position).needs)].filter((id) => !ended(id)).length }));
-  return { ...state, steps: counted, ready: counted.flatMap(({ unmet, outcome }, position) => (unmet === 0 && outcome === undefined ? [position] : [])) };
+  const ready = counted.flatMap(({ unmet, outcome }, position) => (unmet === 0 && outcome === undefined ? [position] : []));
+  return { ...state, steps: chunksOf(counted), withErrors, ready: chunksOf(ready) };
 }

@@ -43,9 +43,7 @@ function readsOfCondition(parsed: Result<Expression>): Reads {
 
 /** What a step's branch rules look into. */
 export function readsOfBranches(step: StepDefinition): Reads {
-  return remember(branchReads, step, () =>
-    unionOfReads(step.next.map((rule) => readsOfCondition(conditionOf(rule)))),
-  );
+  return remember(branchReads, step, () => unionOfReads(step.next.map((rule) => readsOfCondition(conditionOf(rule)))));
 }
 
 /**

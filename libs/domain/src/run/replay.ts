@@ -6,6 +6,7 @@ import type { Context } from "../decider.ts";
 import { shorten } from "../text.ts";
 import { resolveBranch } from "./branch.ts";
 import { canonicalJson } from "./canonical-json.ts";
+import { allOf, itemAt } from "./chunks.ts";
 import { evolve } from "./evolve.ts";
 import { itemsOf, namesOfItem } from "./for-each.ts";
 import { parseJson, readValue } from "./json.ts";
@@ -131,7 +132,7 @@ class Replayer {
         this.#compareBranch(state, event, payload.value);
         return;
       case "runCompleted": {
-        const output = outputJson(state.steps[state.lastPosition]);
+        const output = outputJson(itemAt(state.steps, state.lastPosition));
         this.#sameValue(event, "payload.output", payload.value.output, output);
         this.#same(event, "payload.with_errors", payload.value.withErrors, state.withErrors);
         return;
@@ -152,6 +153,9 @@ class Replayer {
       this.#same(event, "payload.item_count", started.itemCount, items.ok ? items.value.count : null);
       return;
     }
+    const passed = isGraph(state) ? passedOver(state, position, this.#context) : undefined;
+    // Nor was one whose condition could not be evaluated.
+    if (passed !== undefined && "error" in passed) return this.#same(event, "payload.input", Object.keys(started.input).sort(), []);
     const names = this.#namesOf(state, started);
     const input = stepInput(state, position, this.#context, names);
     // A step that could not be begun was recorded without an input, and failed.
@@ -176,9 +180,9 @@ class Replayer {
     const execution = state.executions.find((each) => (executionIndex === undefined ? each.stepId === event.stepId : each.executionIndex === executionIndex));
     if (execution === undefined) return this.#same(event, "payload.execution_index", executionIndex ?? null, null);
     const { item, group, position } = execution;
-    if (group !== undefined) this.#sameValue(event, `steps.${event.stepId}`, output, outputJson({ output: undefined, items: group.outputs }));
+    if (group !== undefined) this.#sameValue(event, `steps.${event.stepId}`, output, outputJson({ output: undefined, items: allOf(group.outputs) }));
     if (item !== undefined || isGraph(state) || isStopping(state)) return;
-    const fresh: Output & { readonly position: number } = { position, output, items: group?.outputs };
+    const fresh: Output & { readonly position: number } = { position, output, items: group === undefined ? undefined : allOf(group.outputs) };
     const branch = resolveBranch(state, position, this.#context, fresh);
     this.#same(event, "payload.next_step_id", nextStepId, branch.stepId);
     this.#same(event, "payload.next_source", nextSource, branch.source);
@@ -230,7 +234,7 @@ function firstDifference(left: JsonValue | undefined, right: JsonValue | undefin
 /** The state as one object; undefined where something of it can't be read. */
 function stateOf(state: RunState, context: ReplayContext): JsonValue | undefined {
   const steps: Record<string, JsonValue> = {};
-  for (const [position, memory] of state.steps.entries()) {
+  for (const [position, memory] of allOf(state.steps).entries()) {
     if (memory.outcome !== "completed") continue;
     const parsed = readOutput(memory, context);
     if (!parsed.ok) return undefined;

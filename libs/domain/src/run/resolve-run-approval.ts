@@ -19,12 +19,16 @@ export function resolveRunApproval(run: RunRecorder, { approvalId, decision, com
   const { state, context } = run;
   if (state.status === RunStatus.UNSPECIFIED) return refusal(ErrorCode.NOT_FOUND, "RUN_NOT_FOUND", `there is no run ${context.streamId}`, context.streamId);
   if (decision !== Decision.ALLOW && decision !== Decision.DENY) return invalid("decision", "an approval is answered with allow or deny");
-  if (comment.length > COMMENT_LENGTH_MAX || !isStorable(comment)) return invalid("comment", `a comment has at most ${COMMENT_LENGTH_MAX} characters without NUL`);
+  if (comment.length > COMMENT_LENGTH_MAX || !isStorable(comment))
+    return invalid("comment", `a comment has at most ${COMMENT_LENGTH_MAX} characters without NUL`);
   const earlier = state.resolutions.find((resolution) => resolution.approvalId === approvalId);
   if (earlier !== undefined) {
     const message = `approval ${approvalId} was answered already by ${earlier.decidedBy}: ${earlier.decision}`;
     const metadata = { decision: earlier.decision, decided_by: earlier.decidedBy };
-    return { rejection: new ForgeError(ErrorCode.CONFLICT, message, { reason: "APPROVAL_RESOLVED", relatedIds: [approvalId], metadata, origin: "control-plane" }).detail };
+    return {
+      rejection: new ForgeError(ErrorCode.CONFLICT, message, { reason: "APPROVAL_RESOLVED", relatedIds: [approvalId], metadata, origin: "control-plane" })
+        .detail,
+    };
   }
   const execution = state.executions.find(({ wait, stopSeq }) => wait?.approvalId === approvalId && stopSeq === 0);
   if (execution === undefined) {

@@ -3,10 +3,12 @@ import { ErrorCode } from "@forge/protocol/common";
 import { RunResumedSchema } from "@forge/protocol/event";
 import { type ResumeRunRequest, ResumeRunResponseSchema, RunStatus, RunStatusSchema } from "@forge/protocol/workflow";
 import type { Rejected } from "../decider.ts";
+import { allOf } from "./chunks.ts";
 import { refusal } from "./errors.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import type { RunResult } from "./run-command.ts";
 import { isGraph, type RunState, stepAt } from "./state.ts";
+import { unservedTools } from "./unserved-tools.ts";
 
 /** Goes on with a failed run where it failed. */
 export function resumeRun(run: RunRecorder, request: ResumeRunRequest): RunResult | Rejected {
@@ -23,7 +25,7 @@ export function resumeRun(run: RunRecorder, request: ResumeRunRequest): RunResul
   if (changed !== undefined) return changed;
   const stepIds = againIds(state);
   record(run, { case: "runResumed", value: create(RunResumedSchema, { stepIds }) });
-  return create(ResumeRunResponseSchema, { stepIds });
+  return create(ResumeRunResponseSchema, { stepIds, warnings: state.definition === undefined ? [] : unservedTools(state.definition, state.queue, context) });
 }
 
 /** A run goes on only as the workflow that it began as. */
@@ -35,12 +37,13 @@ export function integrity(state: Pick<RunState, "runId" | "workflowId" | "workfl
 
 /** Steps that are executed again: those that failed; of a graph also those that were stopped, and what was passed over because of either. */
 function againIds(state: RunState): string[] {
-  const failed = state.steps.flatMap(({ outcome, executionCount }, position) =>
-    outcome === "failed" || (isGraph(state) && outcome === undefined && executionCount > 0) ? [position] : [],
-  );
-  if (isGraph(state)) return failed.map((position) => stepAt(state, position).id);
+  if (isGraph(state)) {
+    return allOf(state.steps).flatMap(({ outcome, executionCount }, position) =>
+      outcome === "failed" || (outcome === undefined && executionCount > 0) ? [stepAt(state, position).id] : [],
+    );
+  }
   // Of a sequence it is the one that ended it. Where its branch led nowhere, or the next could not begin, nothing is executed again.
   const last = state.lastPosition;
   const isLast = state.unresolved === undefined && state.ready.length === 0 && last >= 0;
-  return isLast ? [stepAt(state, last).id] : state.ready.map((position) => stepAt(state, position).id);
+  return (isLast ? [last] : allOf(state.ready)).map((position) => stepAt(state, position).id);
 }

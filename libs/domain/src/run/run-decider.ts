@@ -9,7 +9,7 @@ import { outstanding } from "./outstanding.ts";
 import type { RunCommand, RunResult } from "./run-command.ts";
 import { initialRunState, type RunState } from "./state.ts";
 
-/** A workflow run: steps one after the other, with retries and branches, each settled before the next is decided on. */
+/** A workflow run: a sequence of steps with branches, or a graph of them, several at a time where nothing says that one must come after another. */
 export const runDecider: Decider<RunState, RunCommand, RunResult> = {
   kind: "run",
   reducerVersion: RUN_REDUCER_VERSION,

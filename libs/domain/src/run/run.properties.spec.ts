@@ -1,23 +1,50 @@
+import { deserialize, serialize } from "node:v8";
 import { Backoff } from "@forge/protocol/common";
 import type { Event } from "@forge/protocol/event";
-import { OnError, RunStatus, RunStatusSchema, StepStatus, type WorkflowDefinition } from "@forge/protocol/workflow";
+import { OnError, RunStatusSchema, StepStatus, type WorkflowDefinition } from "@forge/protocol/workflow";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { testContext } from "../testing/context.ts";
+import { allOf } from "./chunks.ts";
 import { evolve } from "./evolve.ts";
+import { artifactOf, inlineBytes } from "./json.ts";
+import { valuesOf } from "./outputs.ts";
+import { replayRun } from "./replay.ts";
 import type { RunCommand } from "./run-command.ts";
 import { runDecider } from "./run-decider.ts";
-import { isActive } from "./state.ts";
-import { commandFor, driveToEnd, HAPPENINGS, STORED } from "./testing/run-driver.ts";
-import { agentStep, functionStep, literal, path, RunStream, SEARCH, type Step, startRun, template, toolStep, WRITE, workflow } from "./testing/run-fixture.ts";
+import { isActive, type RunState } from "./state.ts";
+import { commandFor, driveToEnd, HAPPENINGS, SIGNAL, STORED } from "./testing/run-driver.ts";
+import {
+  agentStep,
+  functionStep,
+  literal,
+  path,
+  RunStream,
+  SEARCH,
+  type Step,
+  startRun,
+  subRunStep,
+  template,
+  toolStep,
+  WRITE,
+  waitStep,
+  workflow,
+} from "./testing/run-fixture.ts";
 import { runView } from "./view.ts";
 
 const STEPS_MAX = 5;
 
 /** What a step is like, independent of which others there are. */
 const traits = fc.record({
-  kind: fc.constantFrom("function", "function", "payment", "search", "write", "absent", "agent", "agent"),
+  kind: fc.constantFrom("function", "function", "payment", "search", "write", "absent", "agent", "agent", "sub-run", "signal", "duration", "past", "approval"),
   source: fc.constantFrom("literal", "path", "template", "whole", "state"),
   from: fc.nat(STEPS_MAX - 1),
+  needs: fc.array(fc.nat(STEPS_MAX - 1), { maxLength: 2 }),
+  when: fc.option(fc.integer({ min: -1, max: 3 }), { nil: undefined, freq: 4 }),
+  items: fc.option(fc.record({ count: fc.nat(4), concurrency: fc.nat(2), onError: fc.constantFrom(OnError.FAIL_FAST, OnError.CONTINUE) }), {
+    nil: undefined,
+    freq: 2,
+  }),
   declares: fc.boolean(),
   attempts: fc.integer({ min: 1, max: 3 }),
   backoff: fc.constantFrom(Backoff.FIXED, Backoff.EXPONENTIAL),
@@ -26,47 +53,85 @@ const traits = fc.record({
   fallback: fc.option(fc.nat(STEPS_MAX), { nil: undefined }),
 });
 
-const definitions: fc.Arbitrary<WorkflowDefinition> = fc
-  .record({ steps: fc.array(traits, { minLength: 1, maxLength: STEPS_MAX }), onError: fc.constantFrom(OnError.FAIL_FAST, OnError.CONTINUE) })
-  .map(({ steps, onError }) => {
-    const idAt = (index: number): string => `s${index % steps.length}`;
-    const targetAt = (index: number): string => (index >= steps.length ? "end" : `s${index}`);
+type Trait = typeof traits extends fc.Arbitrary<infer T> ? T : never;
+
+const INNER = workflow([functionStep("x")], { id: "inner", inputs: [{ name: "it" }] });
+
+const definitions = fc
+  .record({
+    steps: fc.array(traits, { minLength: 1, maxLength: STEPS_MAX }),
+    isGraph: fc.boolean(),
+    onError: fc.constantFrom(OnError.FAIL_FAST, OnError.CONTINUE),
+    parallelMax: fc.nat(3),
+    hasDeadline: fc.boolean(),
+  })
+  .map(({ steps, isGraph, onError, parallelMax, hasDeadline }): WorkflowDefinition => {
+    const needsAt = (index: number): readonly number[] => (isGraph && index > 0 ? [...new Set((steps[index] as Trait).needs.map((need) => need % index))] : []);
     return workflow(
-      steps.map((trait, index): Step => {
-        const from = idAt(trait.from);
-        const sources = { literal: literal(1), path: path(`steps.${from}.v`), template: template(`{{ state.steps.${from}.v }}`), whole: path(`steps.${from}`) };
-        const options: Omit<Step, "id" | "kind"> = {
-          inputs: trait.source === "state" ? {} : { it: index === 0 ? literal(0) : sources[trait.source] },
-          outputs: trait.declares ? ["v"] : [],
-          retry: { attempts: trait.attempts, backoff: trait.backoff, initialDelay: { seconds: trait.delaySeconds } },
-          next: trait.rules.map((rule) => ({ when: `state.steps.${idAt(rule.reads)}.v > ${rule.threshold}`, goto: targetAt(rule.target) })),
-          nextDefault: trait.fallback === undefined ? undefined : targetAt(trait.fallback),
-        };
-        const id = `s${index}`;
-        switch (trait.kind) {
-          case "function":
-          case "payment":
-            return functionStep(id, { ...options, notIdempotent: trait.kind === "payment" });
-          case "agent":
-            return agentStep(id, { ...options, prompt: trait.source === "path" ? "{{ inputs.it }}" : "{{ state.runtime.run_id }}" });
-          default:
-            return toolStep(id, trait.kind === "search" ? SEARCH.name : trait.kind === "write" ? WRITE.name : "tools.absent", options);
-        }
-      }),
-      { onError },
+      steps.map((trait, index) => stepOf(trait, index, steps.length, isGraph, needsAt(index))),
+      { onError, parallelMax, ...(hasDeadline ? { deadline: { seconds: 1_000n } } : {}) },
     );
   });
 
-const scripts = fc.array(fc.record({ happening: fc.constantFrom(...HAPPENINGS), value: fc.integer({ min: 0, max: 3 }) }), { maxLength: 25 });
+function stepOf(trait: Trait, index: number, count: number, isGraph: boolean, needs: readonly number[]): Step {
+  const id = `s${index}`;
+  const idAt = (at: number): string => `s${at % count}`;
+  const targetAt = (at: number): string => (at >= count ? "end" : `s${at}`);
+  // A graph's step reads what it needs; a sequence's any, whether it has been there or not.
+  const readable = isGraph ? needs[trait.from % Math.max(1, needs.length)] : index === 0 ? undefined : trait.from % count;
+  const from = readable === undefined ? undefined : idAt(readable);
+  const sources =
+    from === undefined
+      ? undefined
+      : {
+          literal: literal(1),
+          path: path(`steps.${from}.v`),
+          template: template(`{{ state.steps.${from}.v }}`),
+          whole: path(`steps.${from}`),
+          state: literal(2),
+        };
+  const own: Omit<Step, "id" | "kind"> = {
+    needs: needs.map(idAt),
+    when: trait.when !== undefined && isGraph && from !== undefined && needs.length > 0 ? `state.steps.${from}.v > ${trait.when}` : "",
+    next: isGraph ? [] : trait.rules.map((rule) => ({ when: `state.steps.${idAt(rule.reads)}.v > ${rule.threshold}`, goto: targetAt(rule.target) })),
+    nextDefault: isGraph || trait.fallback === undefined ? undefined : targetAt(trait.fallback),
+  };
+  const work: Omit<Step, "id" | "kind"> = {
+    ...own,
+    inputs: trait.source === "state" ? {} : { it: sources?.[trait.source] ?? literal(0) },
+    outputs: trait.declares ? ["v"] : [],
+    retry: { attempts: trait.attempts, backoff: trait.backoff, initialDelay: { seconds: trait.delaySeconds } },
+    forEach: trait.items && { ...trait.items, items: literal(Array.from({ length: trait.items.count }, (_, at) => at)) },
+  };
+  switch (trait.kind) {
+    case "function":
+    case "payment":
+      return functionStep(id, { ...work, notIdempotent: trait.kind === "payment" });
+    case "agent":
+      return agentStep(id, { ...work, prompt: trait.source === "path" ? "{{ inputs.it }}" : "{{ state.runtime.run_id }}" });
+    case "sub-run":
+      return subRunStep(id, INNER, work);
+    case "signal":
+      return waitStep(id, { case: "signal", value: SIGNAL }, { ...own, ...(trait.declares ? { timeout: { seconds: 60n } } : {}) });
+    case "duration":
+      return waitStep(id, { case: "duration", value: { seconds: 5n } }, own);
+    case "past":
+      return waitStep(id, { case: "until", value: literal("2020-01-01T00:00:00Z") }, own);
+    case "approval":
+      return waitStep(id, { case: "approval", value: { question: "Really?" } }, own);
+    default:
+      return toolStep(id, trait.kind === "search" ? SEARCH.name : trait.kind === "write" ? WRITE.name : "tools.absent", work);
+  }
+}
+
+const scripts = fc.array(fc.record({ happening: fc.constantFrom(...HAPPENINGS), value: fc.integer({ min: 0, max: 3 }), pick: fc.nat(5) }), { maxLength: 30 });
 
 const ENDS = new Set(["runCompleted", "runFailed", "runCancelled"]);
+const EXECUTION_ENDS = new Set(["stepCompleted", "stepFailed", "stepCancelled"]);
 const CALL_ENDS = new Set(["toolCompleted", "toolFailed", "toolCancelled", "toolSettledUnknown"]);
 
 /** A run, and the seqs at which an append ended. */
-function play(
-  definition: WorkflowDefinition,
-  script: readonly { happening: (typeof HAPPENINGS)[number]; value: number }[],
-): { run: RunStream; appends: number[] } {
+function play(definition: WorkflowDefinition, script: typeof scripts extends fc.Arbitrary<infer T> ? T : never): { run: RunStream; appends: number[] } {
   const run = newRun();
   const appends: number[] = [];
   const seen = new Set<string>();
@@ -78,15 +143,16 @@ function play(
     for (const key of keys) expect(seen.has(key) && !open.includes(key), `${key} came back`).toBe(false);
     for (const key of keys) seen.add(key);
     open = keys;
-    if (isActive(run.state)) expect(keys.length > 0 || run.sessionId !== "", "the run waits for something").toBe(true);
+    if (isActive(run.state)) expect(waitsForSomething(run), "the run waits for something").toBe(true);
     else expect(keys).toEqual([]);
+    checkWeights(run);
   };
   run.must(startRun(definition));
   check();
   let previous: RunCommand | undefined;
-  for (const { happening, value } of script) {
+  for (const { happening, value, pick } of script) {
     run.nowMs += 1_000;
-    const command = commandFor(run, happening, value, previous);
+    const command = commandFor(run, happening, value, pick, previous);
     if (command === undefined) continue;
     previous = command;
     if (run.execute(command).rejection === undefined) check();
@@ -94,14 +160,28 @@ function play(
   return { run, appends };
 }
 
+/** A deadline alone is nothing that a run goes on by. */
+function waitsForSomething(run: RunStream): boolean {
+  const { executions, paused } = run.state;
+  const elsewhere = executions.some(({ sessionId, childRunId, wait }) => sessionId !== "" || childRunId !== "" || wait?.signal || wait?.approvalId);
+  return paused || elsewhere || run.outstanding().some(({ key }) => !key.startsWith("deadline"));
+}
+
+/** What the outputs weigh, counted anew. */
+function checkWeights({ state }: RunStream): void {
+  const outputs = [...allOf(state.steps).flatMap(valuesOf), ...state.executions.flatMap(({ group }) => (group === undefined ? [] : allOf(group.outputs)))];
+  expect(state.outputBytes).toBe(outputs.reduce((sum, output) => sum + inlineBytes(output), 0));
+  expect(state.artifactOutputCount).toBe(outputs.filter((output) => artifactOf(output) !== undefined).length);
+}
+
 function newRun(): RunStream {
   return new RunStream({ tools: [SEARCH, WRITE], artifacts: { [STORED]: '{"v":1}' } });
 }
 
 /** As after a restart: the state comes from a snapshot of the folded events. */
-function resume(events: readonly Event[], nowMs: number): RunStream {
+function restart(events: readonly Event[], nowMs: number): RunStream {
   const run = newRun();
-  run.state = structuredClone(events.reduce(evolve, runDecider.initial()));
+  run.state = deserialize(serialize(events.reduce(evolve, runDecider.initial()))) as RunState;
   run.events.push(...events);
   run.seq = events.length;
   run.nowMs = nowMs;
@@ -109,39 +189,66 @@ function resume(events: readonly Event[], nowMs: number): RunStream {
 }
 
 function checkHistory(run: RunStream): void {
-  const events = run.events;
-  const ends = events.flatMap((event, index) => (ENDS.has(event.payload.case ?? "") ? [index] : []));
-  expect(ends).toHaveLength(1);
-  expect(events.slice((ends[0] as number) + 1).filter((event) => event.payload.case !== "toolReportedLate")).toEqual([]);
-
-  const cancelRequested = events.findIndex((event) => event.payload.case === "runCancelRequested");
-  if (cancelRequested >= 0) expect(events.slice(cancelRequested).filter((event) => event.payload.case === "stepStarted")).toEqual([]);
-
+  const { events } = run;
+  let ended = false;
+  let cancelRequested = false;
+  let unfinished = 0;
   const executions = new Map<number, number>();
   const calls = new Map<string, number>();
-  let index = -1;
   for (const { payload, toolCallId } of events) {
+    const kind = payload.case ?? "";
+    if (ended) expect(["runResumed", "toolReportedLate"], `${kind} after the end`).toContain(kind);
+    if (kind === "runResumed") ended = false;
+    if (ENDS.has(kind)) {
+      ended = true;
+      expect(unfinished, "nothing is under way at the end").toBe(0);
+    }
+    if (kind === "runCancelRequested") cancelRequested = true;
     if (payload.case === "stepStarted") {
-      index = payload.value.executionIndex;
-      if (!executions.has(index)) executions.set(index, 0);
-    } else if (payload.case === "stepCompleted" || payload.case === "stepFailed") executions.set(index, (executions.get(index) ?? 0) + 1);
-    else if (payload.case === "toolRequested") calls.set(toolCallId, 0);
-    else if (CALL_ENDS.has(payload.case ?? "")) calls.set(toolCallId, (calls.get(toolCallId) ?? 0) + 1);
+      expect(cancelRequested).toBe(false);
+      if (executions.has(payload.value.executionIndex)) continue;
+      expect(payload.value.executionIndex).toBe(executions.size);
+      executions.set(payload.value.executionIndex, 0);
+      unfinished++;
+    } else if (EXECUTION_ENDS.has(kind)) {
+      const { executionIndex = -1 } = payload.value as { executionIndex?: number };
+      executions.set(executionIndex, (executions.get(executionIndex) ?? 0) + 1);
+      unfinished--;
+    } else if (payload.case === "toolRequested") calls.set(toolCallId, 0);
+    else if (CALL_ENDS.has(kind)) calls.set(toolCallId, (calls.get(toolCallId) ?? 0) + 1);
   }
-  const cancelled = run.state.status === RunStatus.CANCELLED;
-  expect([...executions.keys()]).toEqual(Array.from({ length: executions.size }, (_, position) => position));
-  for (const [execution, count] of executions) {
-    if (cancelled && execution === executions.size - 1) expect(count).toBeLessThanOrEqual(1);
-    else expect(count, `execution ${execution} ends once`).toBe(1);
-  }
+  expect(ended).toBe(true);
+  for (const [execution, count] of executions) expect(count, `execution ${execution} ends once`).toBe(1);
   for (const [call, count] of calls) expect(count, `call ${call} ends once`).toBe(1);
+}
+
+/** Each session and each run that works for a step is asked to stop at most once, and only after it was opened. */
+function checkSent({ sent }: RunStream): void {
+  const opened = new Set<string>();
+  const stopped = new Set<string>();
+  for (const { command, target } of sent) {
+    const id = target?.id ?? "";
+    if (command.case === "createSession" || command.case === "startChildRun") {
+      expect(opened.has(id)).toBe(false);
+      opened.add(id);
+    } else if (command.case === "cancelTurn" || command.case === "cancelRun") {
+      expect([opened.has(id), stopped.has(id)], `${id} is asked once`).toEqual([true, false]);
+      stopped.add(id);
+    }
+  }
+}
+
+/** What was recorded is what follows, also where it is gone through again. */
+function checkReplay(run: RunStream): void {
+  const context = testContext({ artifacts: run.artifacts });
+  expect(replayRun(run.events, true, context).mismatches).toEqual([]);
 }
 
 function checkView(run: RunStream): void {
   const view = runView(run.events);
   expect(RunStatusSchema.value[view.status]?.name).toBe(runDecider.listing(run.state).status);
-  const open = new Set<StepStatus>([StepStatus.RUNNING, StepStatus.RETRYING]);
-  expect(view.steps.filter((step) => open.has(step.status) || step.finishedAt === undefined)).toEqual([]);
+  const open = new Set<StepStatus>([StepStatus.RUNNING, StepStatus.RETRYING, StepStatus.WAITING]);
+  expect(view.steps.filter((step) => open.has(step.status))).toEqual([]);
 }
 
 describe("any run, whatever happens to it", () => {
@@ -152,7 +259,10 @@ describe("any run, whatever happens to it", () => {
         driveToEnd(run, value);
         expect(run.outstanding()).toEqual([]);
         checkHistory(run);
+        checkSent(run);
         checkView(run);
+        checkWeights(run);
+        checkReplay(run);
         expect(run.events.reduce(evolve, runDecider.initial())).toEqual(run.state);
       }),
       { numRuns: 400 },
@@ -163,7 +273,7 @@ describe("any run, whatever happens to it", () => {
     fc.assert(
       fc.property(definitions, scripts, fc.nat(), fc.integer({ min: 0, max: 3 }), (definition, script, pick, value) => {
         const { run, appends } = play(definition, script);
-        const resumed = resume(run.events.slice(0, appends[pick % appends.length]), run.nowMs);
+        const resumed = restart(run.events.slice(0, appends[pick % appends.length]), run.nowMs);
         driveToEnd(resumed, value);
         checkHistory(resumed);
       }),

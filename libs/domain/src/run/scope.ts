@@ -1,6 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { ErrorCode } from "@forge/protocol/common";
 import type { Context } from "../decider.ts";
+import { itemAt } from "./chunks.ts";
 import { stepError } from "./errors.ts";
 import { readValue } from "./json.ts";
 import { hasOutput, type Output, readOutput } from "./outputs.ts";
@@ -27,7 +28,7 @@ export function runtimeOf(state: RunState): Record<string, JsonValue> {
 
 /** The step's newest output. */
 export function outputAt(state: RunState, position: number, fresh?: FreshOutput): Output | undefined {
-  const output = fresh?.position === position ? fresh : state.steps[position];
+  const output = fresh?.position === position ? fresh : itemAt(state.steps, position);
   return hasOutput(output) ? output : undefined;
 }
 
@@ -52,7 +53,7 @@ export function stateView(state: RunState, reads: Reads, context: Pick<Context, 
 }
 
 function positionsRead(state: RunState, reads: Reads): number[] {
-  if (reads.steps === "all") return state.steps.map((_, position) => position);
+  if (reads.steps === "all") return Array.from({ length: state.steps.length }, (_, position) => position);
   const positions: number[] = [];
   for (const id of reads.steps) {
     const position = positionOf(state, id);

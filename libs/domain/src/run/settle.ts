@@ -5,12 +5,13 @@ import { StepAttemptFailedSchema, StepCancelledSchema, StepCompletedSchema, Step
 import { addUsage } from "../usage.ts";
 import { beginAgain, requestToolAgain } from "./begin-step.ts";
 import { resolveBranch } from "./branch.ts";
+import { allOf } from "./chunks.ts";
 import { stepError } from "./errors.ts";
 import { inlineBytes } from "./json.ts";
 import { STATE_OUTPUT_BYTES_MAX } from "./limits.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import { attemptsOf, retryDelayMs } from "./retry.ts";
-import { type Execution, executionAt, isGraph, isStopping, type RunState, type StepCall, type StepMemory, stepAt } from "./state.ts";
+import { type Execution, executionAt, isGraph, isStopping, memoryAt, type RunState, type StepCall, stepAt } from "./state.ts";
 
 /** What is known of a successful attempt beside its output. */
 export interface Measured {
@@ -28,7 +29,9 @@ export function completeStep(run: RunRecorder, execution: Execution, output: Val
     return failAttempt(run, execution, stepError(ErrorCode.RESOURCE_EXHAUSTED, "STEP_EXECUTION", stepId, message), { retry: false, usage: measured.usage });
   }
   const branches = item === undefined && !isGraph(state) && !isStopping(state);
-  const branch = branches ? resolveBranch(state, position, run.context, { position, output, items: execution.group?.outputs }) : undefined;
+  const branch = branches
+    ? resolveBranch(state, position, run.context, { position, output, items: execution.group === undefined ? undefined : allOf(execution.group.outputs) })
+    : undefined;
   const value = create(StepCompletedSchema, {
     output,
     handlerDurationMs: measured.handlerDurationMs ?? 0n,
@@ -44,7 +47,7 @@ export function completeStep(run: RunRecorder, execution: Execution, output: Val
 function grownTo(state: RunState, { position, item, group }: Execution, output: Value | undefined): number {
   // Items were weighed as they came.
   if (group !== undefined) return 0;
-  const replaced = item === undefined ? inlineBytes((state.steps[position] as StepMemory).output) : 0;
+  const replaced = item === undefined ? inlineBytes(memoryAt(state, position).output) : 0;
   return state.outputBytes - replaced + inlineBytes(output);
 }
 

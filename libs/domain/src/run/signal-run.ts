@@ -1,17 +1,19 @@
 import { create } from "@bufbuild/protobuf";
+import { ForgeError } from "@forge/protocol";
 import { ErrorCode, type Value } from "@forge/protocol/common";
 import { RunSignalledSchema } from "@forge/protocol/event";
 import { type SignalRunRequest, SignalRunResponseSchema } from "@forge/protocol/workflow";
-import { ForgeError } from "@forge/protocol";
 import type { Rejected } from "../decider.ts";
 import { isStorable } from "../text.ts";
 import { missingOrEnded } from "./cancel-run.ts";
 import { refusal } from "./errors.ts";
-import { fitsInline, inlineValue, parseJson } from "./json.ts";
+import { fitsInline, parseJson } from "./json.ts";
 import { NAME_LENGTH_MAX, SIGNALS_MAX, VALUE_BYTES_MAX } from "./limits.ts";
+import { checkOutput } from "./output.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import type { RunResult } from "./run-command.ts";
-import { completeStep } from "./settle.ts";
+import { completeStep, recordStepFailure } from "./settle.ts";
+import { type Execution, stepAt } from "./state.ts";
 
 /** Hands a signal to the step that has waited for it longest, or keeps it for the next one that will. */
 export function signalRun(run: RunRecorder, { name, payload }: SignalRunRequest): RunResult | Rejected {
@@ -26,9 +28,16 @@ export function signalRun(run: RunRecorder, { name, payload }: SignalRunRequest)
   }
   record(run, { case: "runSignalled", value: create(RunSignalledSchema, { name, payload }) });
   const waiting = run.state.executions.find(({ wait, stopSeq }) => wait?.signal === name && stopSeq === 0);
-  // The oldest of this name, which is not always the one that has just come; where a step waits, none has been kept.
-  if (waiting !== undefined) completeStep(run, waiting, payload ?? inlineValue("null"), {});
+  // Where a step waits, no other signal of this name has been kept.
+  if (waiting !== undefined) takeSignal(run, waiting, payload);
   return create(SignalRunResponseSchema);
+}
+
+/** A signal that its wait's contract does not take is spent as well: the next step that waits is not to stumble over it. */
+function takeSignal(run: RunRecorder, waiting: Execution, payload: Value | undefined): void {
+  const output = checkOutput(stepAt(run.state, waiting.position), payload, run.context);
+  if (output.ok) completeStep(run, waiting, output.value, {});
+  else recordStepFailure(run, waiting, output.error, undefined);
 }
 
 function wrongField(name: string, payload: Value | undefined): { readonly field: string; readonly message: string } | undefined {

@@ -17,6 +17,7 @@ import {
   SEARCH,
   type Step,
   startRun,
+  subRunStep,
   toolStep,
   workflow,
 } from "./testing/run-fixture.ts";
@@ -72,6 +73,12 @@ describe("starting a run", () => {
     run.must(startRun(workflow([functionStep("a", { inputs: { it: path("inputs.limit") } })], DECLARED), { inputs: artifact("big") }));
     expect(run.state.inputs?.kind.case).toBe("artifact");
     expect(run.task.task.kind.value).toMatchObject({ input: { it: json(1) } });
+  });
+
+  it("warns of tools of workflows inside of it", () => {
+    const inner = workflow([toolStep("t", "tools.inner")], { id: "inner" });
+    const { result } = new RunStream().must(startRun(workflow([subRunStep("sub", inner)])));
+    expect(result).toMatchObject({ warnings: [expect.stringContaining('step "sub/t" uses the tool "tools.inner"')] });
   });
 
   it("warns of tools that nobody serves yet", () => {

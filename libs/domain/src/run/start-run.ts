@@ -8,10 +8,11 @@ import type { Context, Rejected } from "../decider.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { refusal } from "./errors.ts";
 import { InvalidField } from "./invalid-field.ts";
-import { RUN_DEPTH_MAX, WARNINGS_MAX } from "./limits.ts";
+import { RUN_DEPTH_MAX } from "./limits.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import type { RunResult } from "./run-command.ts";
 import { bindInputs } from "./run-inputs.ts";
+import { unservedTools } from "./unserved-tools.ts";
 import { validateDefinition } from "./validate-definition.ts";
 import { validateStart } from "./validate-start.ts";
 import { workflowHash } from "./workflow-hash.ts";
@@ -74,19 +75,4 @@ function check(request: StartRunRequest, context: Context): Checked | Rejected {
       return { rejection: ForgeError.validation(error.field, error.message, { reason: error.reason, origin: "control-plane" }).detail };
     throw error;
   }
-}
-
-/** Tools may come later than the run, so they are warned of and not refused. */
-function unservedTools(definition: WorkflowDefinition, queue: string, context: Context): string[] {
-  const served = new Set(context.tools(queue).map((tool) => tool.name));
-  const warnings: string[] = [];
-  for (const { id, kind } of definition.steps) {
-    const tools = kind.case === "tool" ? [kind.value.tool] : kind.case === "agent" ? (kind.value.agent?.tools ?? []) : [];
-    for (const tool of tools) {
-      if (served.has(tool)) continue;
-      warnings.push(`step "${id}" uses the tool "${tool}", which no worker of queue "${queue}" serves yet`);
-      if (warnings.length === WARNINGS_MAX) return warnings;
-    }
-  }
-  return warnings;
 }

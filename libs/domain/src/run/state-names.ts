@@ -1,6 +1,7 @@
 import type { Value } from "@forge/protocol/common";
 import type { Context } from "../decider.ts";
 import { canonicalJson } from "./canonical-json.ts";
+import { itemAt } from "./chunks.ts";
 import { artifactOf, parseJson } from "./json.ts";
 import { valuesOf } from "./outputs.ts";
 import { runtimeOf } from "./scope.ts";
@@ -25,12 +26,12 @@ export class StateNames {
   whole(state: RunState): void {
     this.#set("inputs", state.inputs === undefined ? undefined : textOf([state.inputs]));
     this.#set("runtime", canonicalJson(runtimeOf(state)));
-    for (const position of state.steps.keys()) this.step(state, position);
+    for (let position = 0; position < state.steps.length; position++) this.step(state, position);
   }
 
   /** Takes what has become of one step. */
   step(state: RunState, position: number): void {
-    const memory = state.steps[position];
+    const memory = itemAt(state.steps, position);
     if (memory === undefined) return;
     const has = memory.outcome === "completed" && (memory.output !== undefined || memory.items !== undefined);
     this.#set(`steps.${stepAt(state, position).id}`, has ? `${memory.items === undefined ? "" : "items"}${textOf(valuesOf(memory))}` : undefined);

@@ -1,6 +1,7 @@
 import type { ForgeError, Usage, Value } from "@forge/protocol/common";
 import type { CapabilityDecision, ToolPolicy } from "@forge/protocol/tool";
-import { type RunParent, RunStatus, type StepDefinition, type WorkflowDefinition } from "@forge/protocol/workflow";
+import { OnError, type RunParent, RunStatus, type StepDefinition, type WorkflowDefinition } from "@forge/protocol/workflow";
+import { type Chunks, chunksOf, itemAt } from "./chunks.ts";
 
 /**
  * What is true of a run: its definition, what became of each step, and the executions that are under way. All of it is plain data, so that a snapshot of
@@ -30,7 +31,7 @@ export interface RunState {
   /** How many runs are above it. */
   readonly depth: number;
   /** By position in the definition; empty like the definition. */
-  readonly steps: readonly StepMemory[];
+  readonly steps: Chunks<StepMemory>;
   /** Bytes of all inline outputs in `steps`. */
   readonly outputBytes: number;
   /** Outputs in `steps` that are artifacts. */
@@ -40,7 +41,7 @@ export interface RunState {
   /** Position of the step that began last; -1 before the first. */
   readonly lastPosition: number;
   /** Positions that may begin. Of a sequence at most one; of a graph, in the order in which they became ready. */
-  readonly ready: readonly number[];
+  readonly ready: Chunks<number>;
   /** Of a sequence: the completed step whose branch led nowhere. */
   readonly unresolved: number | undefined;
   /** Executions that have not ended, by their index. */
@@ -142,9 +143,9 @@ export interface Group {
   readonly next: number;
   readonly open: number;
   readonly failedCount: number;
-  /** The first item's error that the step fails with, where one is enough. */
-  readonly failure: ForgeError | undefined;
-  readonly outputs: readonly (Value | undefined)[];
+  /** Of the first item that failed for good. */
+  readonly firstError: ForgeError | undefined;
+  readonly outputs: Chunks<Value | undefined>;
 }
 
 /** Which item of which for_each. */
@@ -186,12 +187,12 @@ export function initialRunState(): RunState {
     startedBy: "",
     parent: undefined,
     depth: 0,
-    steps: [],
+    steps: chunksOf<StepMemory>([]),
     outputBytes: 0,
     artifactOutputCount: 0,
     executionCount: 0,
     lastPosition: -1,
-    ready: [],
+    ready: chunksOf<number>([]),
     unresolved: undefined,
     executions: [],
     failure: undefined,
@@ -222,6 +223,13 @@ export function stepAt(state: RunState, position: number): StepDefinition {
   return step;
 }
 
+/** What the run remembers of an active run's step. */
+export function memoryAt(state: RunState, position: number): StepMemory {
+  const memory = itemAt(state.steps, position);
+  if (memory === undefined) throw new Error(`run ${state.runId} has no step at ${position}`);
+  return memory;
+}
+
 /** Whether the steps of an active run follow their needs, and not each other. */
 export function isGraph(state: RunState): boolean {
   return state.definition !== undefined && shapeOf(state.definition).isGraph;
@@ -240,6 +248,11 @@ export function dependentsOf(state: RunState, position: number): readonly number
 /** The open execution with this index. */
 export function executionAt(state: RunState, executionIndex: number): Execution | undefined {
   return state.executions.find((execution) => execution.executionIndex === executionIndex);
+}
+
+/** Whether one item's failure was enough: no further item begins, and the step fails with it. */
+export function isFailing(state: RunState, { group, position }: Execution): boolean {
+  return group?.firstError !== undefined && stepAt(state, position).forEach?.onError !== OnError.CONTINUE;
 }
 
 interface Shape {

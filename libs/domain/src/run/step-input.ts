@@ -5,6 +5,7 @@ import type { Context } from "../decider.ts";
 import { isReservedName } from "../expression/names.ts";
 import { parseStatePath, resolveStatePath, type StatePath } from "../state-path/state-path.ts";
 import { renderTemplate } from "../template/render-template.ts";
+import { allOf } from "./chunks.ts";
 import { stepError } from "./errors.ts";
 import { fitsInline, inlineBytes, inlineValue } from "./json.ts";
 import { STEP_INPUT_BYTES_MAX, VALUE_BYTES_MAX } from "./limits.ts";
@@ -37,7 +38,8 @@ export function stepInput(state: RunState, position: number, context: Context, n
 
 /** What a step gets that maps nothing: an item its item, another the whole state; but an agent looks into the state by itself, and a sub-run gets no inputs. */
 function unmapped(state: RunState, step: StepDefinition, names: Names): Outcome<Input> {
-  if (step.forEach !== undefined && step.kind.case !== "agent") {
+  if (step.kind.case === "agent" || step.kind.case === "workflow") return succeeded({});
+  if (step.forEach !== undefined) {
     const input: Input = {};
     for (const [name, value] of Object.entries(names)) {
       const mapped = inline(step, name, value);
@@ -46,7 +48,7 @@ function unmapped(state: RunState, step: StepDefinition, names: Names): Outcome<
     }
     return succeeded(input);
   }
-  return step.kind.case === "agent" || step.kind.case === "workflow" ? succeeded({}) : wholeState(state, step);
+  return wholeState(state, step);
 }
 
 /** Further names beside the state's: those of an item. */
@@ -84,7 +86,9 @@ function namedPath(text: string, names: Names): readonly string[] | undefined {
 function fromNames(step: StepDefinition, name: string, path: readonly string[], names: Names): Outcome<Value> {
   const resolved = resolveStatePath(path, names);
   if (resolved.found) return inline(step, name, resolved.value as JsonValue);
-  return failed(inputError(step, `input "${name}" reads ${path.join(".")}, but ${path.slice(0, resolved.missing).join(".")} has no "${path[resolved.missing]}"`));
+  return failed(
+    inputError(step, `input "${name}" reads ${path.join(".")}, but ${path.slice(0, resolved.missing).join(".")} has no "${path[resolved.missing]}"`),
+  );
 }
 
 function fromPath(state: RunState, view: StateView, step: StepDefinition, name: string, path: StatePath): Outcome<Value> {
@@ -97,7 +101,9 @@ function fromPath(state: RunState, view: StateView, step: StepDefinition, name: 
     // A whole output is handed on as it is, wherever it is kept.
     if (path.length === 2) {
       const whole = outputJson(output);
-      return whole === undefined ? failed(inputError(step, `${tooLarge(name)}; the outputs of step "${source}"'s items are a list that must be read item by item`)) : succeeded(whole);
+      return whole === undefined
+        ? failed(inputError(step, `${tooLarge(name)}; the outputs of step "${source}"'s items are a list that must be read item by item`))
+        : succeeded(whole);
     }
   }
   const resolved = resolveStatePath(path, view);
@@ -105,7 +111,8 @@ function fromPath(state: RunState, view: StateView, step: StepDefinition, name: 
   const json = JSON.stringify(resolved.value);
   if (fitsInline(json)) return succeeded(inlineValue(json));
   // It is larger than what stays inline, so that it can only lie within an artifact: the worker takes it from there.
-  const [held, within] = path[0] === "steps" ? [outputAt(state, positionOf(state, path[1] as string) ?? -1)?.output, path.slice(2)] : [state.inputs, path.slice(1)];
+  const [held, within] =
+    path[0] === "steps" ? [outputAt(state, positionOf(state, path[1] as string) ?? -1)?.output, path.slice(2)] : [state.inputs, path.slice(1)];
   const artifact = path[0] === "runtime" ? undefined : held?.kind.case === "artifact" ? held.kind : undefined;
   if (artifact === undefined) return failed(inputError(step, tooLarge(name)));
   return succeeded(create(ValueSchema, { kind: artifact, path: [...within] }));
@@ -138,7 +145,7 @@ function tooLarge(name: string): string {
 /** The state as one JSON object with the keys inputs, steps and runtime; each output's text is taken as it stands. */
 function wholeState(state: RunState, step: StepDefinition): Outcome<Input> {
   const members: string[] = [];
-  for (const [position, memory] of state.steps.entries()) {
+  for (const [position, memory] of allOf(state.steps).entries()) {
     if (!hasOutput(memory)) continue;
     const { id } = stepAt(state, position);
     const output = outputJson(memory);

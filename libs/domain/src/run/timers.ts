@@ -24,7 +24,8 @@ export function timerFired(run: RunRecorder, { key }: TimerFired): Rejected | un
     return undefined;
   }
   const over = state.executions.find((execution) => (execution.wait?.untilMs ?? 0) > 0 && waitTimerKey(execution) === key);
-  if (over === undefined) return refusal(ErrorCode.CONFLICT, "STEP_NOT_ACTIVE", `run ${state.runId} waits for nothing of timer ${key}; nothing was changed`, state.runId);
+  if (over === undefined)
+    return refusal(ErrorCode.CONFLICT, "STEP_NOT_ACTIVE", `run ${state.runId} waits for nothing of timer ${key}; nothing was changed`, state.runId);
   endWait(run, over);
   return undefined;
 }

@@ -109,14 +109,11 @@ describe("the view of a run", () => {
 });
 
 describe("the fold of a run", () => {
-  it.each(["turnStarted", "modelCompleted", "sessionCreated", "turnPaused", "toolDenied"] as const)(
-    "refuses an event that no run has: %s",
-    (payloadCase) => {
-      const run = runOf(workflow([functionStep("a")]));
-      const event = create(EventSchema, { payload: { case: payloadCase, value: {} } as never });
-      expect(() => run.decider.evolve(run.state, event)).toThrow(payloadCase);
-    },
-  );
+  it.each(["turnStarted", "modelCompleted", "sessionCreated", "turnPaused", "toolDenied"] as const)("refuses an event that no run has: %s", (payloadCase) => {
+    const run = runOf(workflow([functionStep("a")]));
+    const event = create(EventSchema, { payload: { case: payloadCase, value: {} } as never });
+    expect(() => run.decider.evolve(run.state, event)).toThrow(payloadCase);
+  });
 
   it("refuses an event of an unknown kind", () => {
     const run = runOf(workflow([functionStep("a")]));

@@ -6,6 +6,7 @@ import { renderTemplate } from "../template/render-template.ts";
 import { stepError } from "./errors.ts";
 import { inlineValue, readValue } from "./json.ts";
 import { WAIT_MS_MAX } from "./limits.ts";
+import { checkOutput } from "./output.ts";
 import { readsOfInput } from "./reads.ts";
 import { failed, type Outcome, succeeded } from "./result.ts";
 import { stateView } from "./scope.ts";
@@ -14,7 +15,7 @@ import { mapSource } from "./step-input.ts";
 
 const QUESTION_LENGTH_MAX = 4_096;
 /** RFC 3339, with its zone: a time without one means another in each place. */
-const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/;
+const TIME = /^(?!0000)(\d{4}-\d{2}-\d{2})[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
 type Begun = {
   readonly waitsUntil?: ReturnType<typeof timestampFromMs>;
@@ -37,13 +38,13 @@ export function beginWait(state: RunState, step: StepDefinition, { kind }: WaitS
     case "signal": {
       const come = state.signals.find(({ name }) => name === kind.value);
       const begun = { ...givesUp, waitsForSignal: kind.value };
-      return come === undefined ? { begun } : { begun, ended: { output: come.payload ?? inlineValue("null") } };
+      if (come === undefined) return { begun };
+      const output = checkOutput(step, come.payload, context);
+      return { begun, ended: output.ok ? { output: output.value } : { error: output.error } };
     }
     case "approval": {
       const question = questionOf(state, step, kind.value.question, context);
-      return question.ok
-        ? { begun: { ...givesUp, approvalId: context.newId(), question: question.value } }
-        : { begun: {}, ended: { error: question.error } };
+      return question.ok ? { begun: { ...givesUp, approvalId: context.newId(), question: question.value } } : { begun: {}, ended: { error: question.error } };
     }
     case undefined:
       throw new Error(`step ${step.id} of run ${state.runId} waits for nothing`);
@@ -67,10 +68,17 @@ function timeOf(state: RunState, step: StepDefinition, source: Parameters<typeof
   if (!mapped.ok) return mapped;
   const parsed = readValue(mapped.value, context);
   const text = parsed.ok && typeof parsed.value === "string" ? parsed.value.trim() : "";
-  const untilMs = TIME.test(text) ? Date.parse(text.replace(" ", "T")) : Number.NaN;
+  const untilMs = timeIn(text);
   if (Number.isNaN(untilMs)) return failed(waitError(step, "`until` is no time with a zone, such as 2026-03-29T09:00:00+01:00 (RFC 3339)"));
   if (untilMs - context.nowMs > WAIT_MS_MAX) return failed(waitError(step, "`until` lies more than 366 days ahead"));
   return succeeded(untilMs);
+}
+
+/** Milliseconds since the epoch; NaN where the text is no time. The 30th of February is none either, which Date takes for a day in March. */
+function timeIn(text: string): number {
+  const day = TIME.exec(text)?.[1];
+  if (day === undefined || !new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day)) return Number.NaN;
+  return Date.parse(text.toUpperCase().replace(" ", "T"));
 }
 
 function questionOf(state: RunState, step: StepDefinition, template: string, context: Context): Outcome<string> {
@@ -79,7 +87,9 @@ function questionOf(state: RunState, step: StepDefinition, template: string, con
   const { inputs, steps, runtime } = view.value;
   const rendered = renderTemplate(template, { state: view.value, inputs, steps, runtime });
   if (!rendered.ok) return failed(waitError(step, `its question can't be rendered: ${rendered.error.message} (at character ${rendered.error.position + 1})`));
-  return rendered.value.length <= QUESTION_LENGTH_MAX ? succeeded(rendered.value) : failed(waitError(step, `its question is longer than ${QUESTION_LENGTH_MAX} characters`));
+  return rendered.value.length <= QUESTION_LENGTH_MAX
+    ? succeeded(rendered.value)
+    : failed(waitError(step, `its question is longer than ${QUESTION_LENGTH_MAX} characters`));
 }
 
 /** Why a wait that was to end before its time is up has failed. */
@@ -91,4 +101,3 @@ export function waitTimedOut({ stepId, wait }: Execution): ForgeError {
 function waitError(step: StepDefinition, message: string): ForgeError {
   return stepError(ErrorCode.VALIDATION, "STEP_EXECUTION", step.id, message);
 }
-

@@ -2,6 +2,7 @@ import { ErrorCode, type ForgeError } from "@forge/protocol/common";
 import type { StepDefinition } from "@forge/protocol/workflow";
 import type { Context } from "../decider.ts";
 import { evaluateCondition } from "../expression/evaluate.ts";
+import { itemAt } from "./chunks.ts";
 import { stepError } from "./errors.ts";
 import { whenOf } from "./expressions.ts";
 import { readsOfWhen } from "./reads.ts";
@@ -16,7 +17,7 @@ export function passedOver(
   context: Context,
 ): { readonly reason: "need" | "when"; readonly need: string } | { readonly error: ForgeError } | undefined {
   const step = stepAt(state, position);
-  const need = step.needs.find((id) => state.steps[positionOf(state, id) ?? -1]?.outcome !== "completed");
+  const need = step.needs.find((id) => itemAt(state.steps, positionOf(state, id) ?? -1)?.outcome !== "completed");
   if (need !== undefined) return { reason: "need", need };
   const held = holds(state, step, context);
   if (!held.ok) return { error: held.error };

@@ -1,6 +1,19 @@
 export type { AppendOutcome, BornLease, LeaseProof, NewTask, StreamAppend } from "./append.ts";
+export type { ArchivedStream, ArchiveStore, EndedRun, EndedRunsPage } from "./archive-store.ts";
+export type { DefinitionStore, StoredDefinition } from "./definition-store.ts";
 export type { EventFormatsInUse, ReplicaStore } from "./replica-store.ts";
 export type { RevisionStore, StoredRevision } from "./revision-store.ts";
+export type {
+  DueSchedule,
+  ScheduleStep,
+  ScheduleStore,
+  ScheduleToSave,
+  StartingTime,
+  StoredSchedule,
+  StoredTime,
+  TakenTime,
+  TimeKey,
+} from "./schedule-store.ts";
 export type {
   EventPage,
   GrantedPrincipal,

@@ -1,7 +1,10 @@
 import type { Role } from "@forge/protocol";
 import type { AppendOutcome, StreamAppend } from "./append.ts";
+import type { ArchiveStore } from "./archive-store.ts";
+import type { DefinitionStore } from "./definition-store.ts";
 import type { ReplicaStore } from "./replica-store.ts";
 import type { RevisionStore } from "./revision-store.ts";
+import type { ScheduleStore } from "./schedule-store.ts";
 import type { StoredEvent } from "./stored-event.ts";
 import type { TaskStore } from "./task-store.ts";
 
@@ -14,6 +17,8 @@ export interface LoadedStream {
   readonly snapshot: { readonly seq: number; readonly bytes: Uint8Array } | undefined;
   /** Events without deltas after the snapshot, through seq, in order. */
   readonly events: readonly StoredEvent[];
+  /** The artifact that holds the events, which are no longer here; undefined: they are. */
+  readonly archive?: string;
 }
 
 /** A page of events, and what was left out of it. */
@@ -23,6 +28,8 @@ export interface EventPage {
   readonly headSeq: number;
   /** Deltas up to here have been pruned; 0: none. */
   readonly prunedThroughSeq: number;
+  /** The artifact that holds the events, which are no longer in the store; its archiving moved the head by one. Undefined: they are. */
+  readonly archive?: string;
 }
 
 export interface StoredCommand {
@@ -59,6 +66,7 @@ export interface ListedStream {
   readonly labels: Readonly<Record<string, string>>;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+  readonly archived: boolean;
 }
 
 /** A list row, and what kind of stream it is of. */
@@ -102,10 +110,10 @@ export interface Wakeup {
 }
 
 /**
- * Streams, commands, tasks, lists, artifacts, revisions and principals on one database. Every method may be called concurrently and rejects with a ForgeError
+ * Streams, archives, commands, tasks, lists, artifacts, definitions, revisions, schedules and principals on one database. Every method may be called concurrently and rejects with a ForgeError
  * (storage_error where the database can't be reached: the outcome of a write is then unknown). What does not exist is undefined or empty, never an error.
  */
-export interface Store extends TaskStore, ReplicaStore, RevisionStore {
+export interface Store extends ArchiveStore, DefinitionStore, TaskStore, ReplicaStore, RevisionStore, ScheduleStore {
   /** Appends for many streams in one statement and one commit; at most one per stream; one outcome each, in order. A lost connection rejects: outcome unknown. */
   append(appends: readonly StreamAppend[]): Promise<readonly AppendOutcome[]>;
   /** Consistent as of one database snapshot. */
@@ -142,7 +150,7 @@ export interface Store extends TaskStore, ReplicaStore, RevisionStore {
   /** Whether there was one, reaching no other namespaces than these. */
   removePrincipal(id: string, namespaces: readonly string[]): Promise<boolean>;
 
-  /** Whether any work or command waits or is being done, in any namespace. Timers don't count. */
+  /** Whether any work or command waits or is being done, or a schedule's time is to come, in any namespace. Timers don't count. */
   hasWork(): Promise<boolean>;
   /** Changes when the store may have lost a tail. */
   incarnation(): Promise<string>;

@@ -9,7 +9,7 @@ const VISIBLE = /^[\x21-\x7e]{1,128}$/;
 const NAMESPACES_MAX = 64;
 const QUEUES_MAX = 64;
 /** What the engine does by itself is recorded under these. */
-const RESERVED = /^(?:control-plane|reaper|replica:.*)$/;
+const RESERVED = /^(?:control-plane|reaper|replica:.*|schedule:.*)$/;
 
 /** What a token is to grant, checked against the protocol and what its caller may give. Errors: validation; permission_denied. */
 export function checkGrant(grant: TokenGrant | undefined, call: Call, nowMs: number): StoredPrincipal {

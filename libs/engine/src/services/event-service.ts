@@ -5,6 +5,7 @@ import { ErrorCode, StreamKind } from "@forge/protocol/common";
 import { type EventService, GetCommandResultResponseSchema } from "@forge/protocol/event";
 import type { StreamKindName } from "../stream/aggregate.ts";
 import { deriveId } from "../stream/identity.ts";
+import { archived } from "../stream/refusals.ts";
 import { type SubscriptionPorts, subscribe } from "../subscribe/subscription.ts";
 import { type WatchPorts, watch } from "../subscribe/watch.ts";
 import { streamRef } from "../tasks/task-id.ts";
@@ -52,6 +53,9 @@ export function createEventService(ports: SubscriptionPorts & WatchPorts): Api<t
       const { kind, id } = streamOf(request, call.namespace);
       const [record] = await ports.store.findCommands(call.namespace, id, [request.commandId]);
       if (record === undefined) {
+        // The records of an archived stream are gone, so that their absence says nothing.
+        const { archive } = await ports.store.readEvents(call.namespace, id, { afterSeq: Number.MAX_SAFE_INTEGER, limit: 1, deltas: false });
+        if (archive !== undefined) throw archived({ kind, streamId: id });
         throw new ForgeError(ErrorCode.NOT_FOUND, `command ${request.commandId} has no record on ${kind} ${id}: it had no effect and may be sent again`, {
           reason: "COMMAND_NOT_FOUND",
         });

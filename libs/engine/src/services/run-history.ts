@@ -8,6 +8,14 @@ const PAGE = 5_000;
 const ENDS: ReadonlySet<Event["payload"]["case"]> = new Set(["runCompleted", "runFailed", "runCancelled"]);
 const GOES_ON: ReadonlySet<Event["payload"]["case"]> = new Set([...ENDS, "runResumed"]);
 
+/** The names of the statuses in which a run has ended, as lists have them. */
+export const ENDED_STATUSES: ReadonlySet<string> = new Set([
+  "RUN_STATUS_COMPLETED",
+  "RUN_STATUS_COMPLETED_WITH_ERRORS",
+  "RUN_STATUS_FAILED",
+  "RUN_STATUS_CANCELLED",
+]);
+
 /** All events of a run, deltas left out, and its newest seq. Rejects with not_found where the stream is no run. */
 export async function runEvents(store: Store, namespace: string, runId: string): Promise<{ readonly events: readonly Event[]; readonly seq: number }> {
   const events: Event[] = [];
@@ -19,7 +27,8 @@ export async function runEvents(store: Store, namespace: string, runId: string):
       if (events[0]?.payload.case !== "runCreated") {
         throw new ForgeError(ErrorCode.NOT_FOUND, `run ${runId} does not exist`, { reason: "RUN_NOT_FOUND", relatedIds: [runId] });
       }
-      return { events, seq: page.headSeq };
+      // Archiving has moved the head by one; what happened in the run is the same.
+      return { events, seq: page.archive === undefined ? page.headSeq : page.headSeq - 1 };
     }
     afterSeq = (page.events.at(-1) as StoredEvent).seq;
   }

@@ -27,7 +27,9 @@ import type { Store } from "../ports/index.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
 import { runSummary } from "../stream/summaries.ts";
 import type { WorkerRegistry } from "../tasks/worker-registry.ts";
+import { archiveRuns } from "./archive-runs.ts";
 import { checkLabels, checkNoNul, checkPageSize, checkUuid } from "./check.ts";
+import { getDefinition, listDefinitions, registerDefinition, resolveDefinition } from "./definitions.ts";
 import { enumName } from "./enum-name.ts";
 import type { CommandMessage, Executor } from "./execute.ts";
 import { pageToken, parsePageToken } from "./page-token.ts";
@@ -40,6 +42,8 @@ export interface WorkflowServicePorts {
   readonly engine: StreamEngine;
   readonly executor: Executor;
   readonly registry: WorkerRegistry;
+  /** Whether every live control plane can read an archived run. */
+  readonly mayArchive: () => Promise<boolean>;
 }
 
 /** What must be served before a run may start: its functions, and the models of its agents, those of the workflows inside it included. */
@@ -54,7 +58,7 @@ function required(definition: WorkflowDefinition, modelOverride: string): readon
   return [...capabilities];
 }
 
-export function createWorkflowService({ store, engine, executor, registry }: WorkflowServicePorts): Api<typeof WorkflowService> {
+export function createWorkflowService({ store, engine, executor, registry, mayArchive }: WorkflowServicePorts): Api<typeof WorkflowService> {
   /** A command to a run that exists. */
   const toRun = <I extends DescMessage, O extends DescMessage>(
     call: Call,
@@ -75,7 +79,10 @@ export function createWorkflowService({ store, engine, executor, registry }: Wor
 
   return {
     async startRun(request, call) {
-      if (request.definition === undefined) throw ForgeError.validation("definition", "definition is missing");
+      const given = request.definition;
+      if (given === undefined && request.workflow === "")
+        throw ForgeError.validation("definition", "definition is missing, and no registered workflow is named");
+      if (given !== undefined && request.workflow !== "") throw ForgeError.validation("workflow", "workflow stands in place of definition: give one of them");
       checkLabels(request.labels);
       for (const [key, value] of Object.entries(request.labels)) {
         checkNoNul(key, "labels", 128);
@@ -83,16 +90,22 @@ export function createWorkflowService({ store, engine, executor, registry }: Wor
       }
       checkNoNul(request.queue, "queue", 128);
       checkNoNul(request.modelOverride, "model_override", 256);
-      checkNoNul(request.definition.id, "definition.id", 128);
-      checkNoNul(request.definition.version, "definition.version", 128);
-      const capabilities = required(request.definition, request.modelOverride);
+      const checkServedFor = (definition: WorkflowDefinition) =>
+        checkServed(registry, call.namespace, request.queue, required(definition, request.modelOverride));
+      const command = { call, kind: "run", schema: StartRunRequestSchema, request, response: StartRunResponseSchema } as const;
+      if (given !== undefined) {
+        checkNoNul(given.id, "definition.id", 128);
+        checkNoNul(given.version, "definition.version", 128);
+        return executor.run({ ...command, admit: () => checkServedFor(given) });
+      }
       return executor.run({
-        call,
-        kind: "run",
-        schema: StartRunRequestSchema,
-        request,
-        response: StartRunResponseSchema,
-        admit: () => checkServed(registry, call.namespace, request.queue, capabilities),
+        ...command,
+        // Looked up once: whoever retries gets the run that was started, whatever has been registered since.
+        prepare: async () => {
+          const definition = await resolveDefinition(store, call.namespace, request.workflow);
+          await checkServedFor(definition);
+          return { ...request, definition, workflow: "" };
+        },
       });
     },
     async cancelRun(request, call) {
@@ -134,6 +147,18 @@ export function createWorkflowService({ store, engine, executor, registry }: Wor
           return fork;
         },
       });
+    },
+    async archiveRuns(request, call) {
+      return archiveRuns({ store, mayArchive }, request, call);
+    },
+    async registerDefinition(request, call) {
+      return registerDefinition(store, request, call);
+    },
+    async getDefinition(request, call) {
+      return getDefinition(store, request, call);
+    },
+    async listDefinitions(request, call) {
+      return listDefinitions(store, request, call);
     },
     async replayRun(request, call) {
       return replay(store, call.namespace, checkUuid(request.runId, "run_id"), request.verifyState);

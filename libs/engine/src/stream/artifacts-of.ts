@@ -1,4 +1,4 @@
-import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { type ArtifactRef, ArtifactRefSchema } from "@forge/protocol/common";
 import { TaskRecordSchema } from "@forge/protocol/engine";
@@ -46,6 +46,13 @@ export function artifactsOf(events: readonly Event[]): readonly string[] {
     const schema = PAYLOADS.get(payload.case);
     if (schema !== undefined) collect(reflect(schema, payload.value), found);
   }
+  return [...found];
+}
+
+/** The hashes of all artifacts that a message refers to. */
+export function artifactsIn<S extends DescMessage>(schema: S, message: MessageShape<S>): readonly string[] {
+  const found = new Set<string>();
+  if (carries(schema)) collect(reflect(schema, message), found);
   return [...found];
 }
 

@@ -27,6 +27,8 @@ export interface Entry {
   readonly listing: Listing | undefined;
   /** Events folded since the last snapshot was taken. */
   readonly sinceSnapshot: number;
+  /** Its events are in an archive: nothing is decided on it any more, and the state says nothing. */
+  readonly isArchived: boolean;
 }
 
 interface SnapshotContent {
@@ -54,12 +56,14 @@ export function emptyEntry(kind: StreamKindName, aggregates: Aggregates): Entry 
     outstanding: new Map(),
     listing: undefined,
     sinceSnapshot: 0,
+    isArchived: false,
   };
 }
 
 /** Folds what was loaded. A snapshot that can't be read is passed over by the caller, who loads without it. */
 export function foldEntry(loaded: LoadedStream, aggregates: Aggregates, formats: EventFormats): Entry {
   const aggregate = aggregates[loaded.kind];
+  if (loaded.archive !== undefined) return { ...emptyEntry(loaded.kind, aggregates), seq: loaded.seq, stateSeq: loaded.seq, isArchived: true };
   let state = aggregate.initial();
   let occurredAtMs = 0;
   let stateSeq = 0;
@@ -93,6 +97,7 @@ export function foldEntry(loaded: LoadedStream, aggregates: Aggregates, formats:
     outstanding: outstandingMap(aggregate, state),
     listing: aggregate.listing(state),
     sinceSnapshot: loaded.events.length,
+    isArchived: false,
   };
 }
 

@@ -19,6 +19,9 @@ export const EVENT_FORMATS: EventFormats = {
   ),
 };
 
+/** The format that came together with archives: a control plane that does not read it would take an archived stream for an empty one. */
+export const ARCHIVE_FORMAT = 2;
+
 /** The format that brought a kind. */
 export function formatOf(formats: EventFormats, kind: string): number {
   return formats.kinds.get(kind) ?? 1;

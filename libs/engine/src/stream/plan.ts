@@ -11,6 +11,7 @@ import { type Entry, outstandingMap } from "./entry.ts";
 import { kindOf, stamp } from "./envelope.ts";
 import { type EventFormats, formatOf } from "./event-formats.ts";
 import { deriveId, newId, sha256Hex } from "./identity.ts";
+import { archived } from "./refusals.ts";
 import type { CommandRequest, CommandResult } from "./request.ts";
 
 /** What deciding reads from outside the stream. */
@@ -54,6 +55,7 @@ function expectation(request: CommandRequest, entry: Entry): ForgeError | undefi
   if (entry.seq === 0 && !request.creates) {
     return new ForgeError(ErrorCode.NOT_FOUND, `${request.kind} ${request.streamId} does not exist`, { relatedIds: [request.streamId] });
   }
+  if (entry.isArchived) return archived(request);
   if (request.expectedSeq === undefined || (request.expectedSeq >= entry.stateSeq && request.expectedSeq <= entry.seq)) return undefined;
   return new ForgeError(
     ErrorCode.CONFLICT,

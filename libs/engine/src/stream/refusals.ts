@@ -14,6 +14,15 @@ export function fenced(request: { kind: string; streamId: string }): ForgeError 
   );
 }
 
+/** The stream's events are in an archive. */
+export function archived(request: { kind: string; streamId: string }): ForgeError {
+  return new ForgeError(
+    ErrorCode.CONFLICT,
+    `${request.kind} ${request.streamId} has been archived: it can be read, and changed no more; fork it to go on from one of its steps`,
+    { reason: "RUN_ARCHIVED", origin: "control-plane", relatedIds: [request.streamId] },
+  );
+}
+
 /** The database can't keep what the command says. */
 export function refusedData(request: { kind: string; streamId: string }, message: string): ForgeError {
   return new ForgeError(ErrorCode.VALIDATION, `the database refused the data of this command to ${request.kind} ${request.streamId}: ${message}`, {

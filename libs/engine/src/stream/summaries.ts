@@ -28,6 +28,7 @@ export function runSummary(row: ListedStream): RunSummary {
     labels: row.labels,
     createdAt: timestampFromMs(row.createdAtMs),
     updatedAt: timestampFromMs(row.updatedAtMs),
+    archived: row.archived,
   });
 }
 

@@ -26,6 +26,7 @@ function aRow(streamId: string, row: Partial<KindedListing> = {}): KindedListing
     labels: {},
     createdAtMs: 1_000,
     updatedAtMs: 1_000,
+    archived: false,
     ...row,
   };
 }

@@ -1,14 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { commandHeader } from "@forge/client";
 import { TurnStatus } from "@forge/protocol/session";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RunStatus } from "@forge/protocol/workflow";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { defineProvider } from "../define-provider.ts";
 import { serve } from "../serve.ts";
 import { shoutingModel } from "../testing/shouting-model.ts";
@@ -74,6 +75,39 @@ describe("Forge.local", () => {
     await expect(forge.client.workflow.listRuns({})).rejects.toMatchObject({ reason: expect.any(String) });
     expect(await processesOf(dataDirectory)).toEqual([]);
     expect(existsSync(dataDirectory)).toBe(false);
+  });
+
+  it("runs a workflow of its project to the end, tells of its life, and is stopped by nobody who watches", async () => {
+    const project = path.join(directory, "project");
+    await mkdir(path.join(project, "workflows"), { recursive: true });
+    await writeFile(path.join(project, "runtime.yaml"), "");
+    await writeFile(
+      path.join(project, "workflows/echo.yaml"),
+      "workflow: {id: echo, version: v1}\nsteps:\n  - {id: say, type: tool, tool: tools.echo, inputs: {message: inputs.text}}\n",
+    );
+    await using local = await Forge.local({ project });
+    const told: [string, unknown][] = [];
+    const printed = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const onEvent = (event: string, payload: Readonly<Record<string, unknown>>): void => {
+      told.push([event, payload.step_id ?? payload.workflow_id ?? payload.status]);
+      if (event === "STEP_START") throw new Error("whoever watches");
+    };
+    const run = await local.run("echo", { inputs: { text: "hello" }, commandId: "once", onEvent });
+    expect(run).toMatchObject({ status: RunStatus.COMPLETED, steps: [{ stepId: "say" }] });
+    expect(told).toEqual([
+      ["RUN_START", "echo"],
+      ["STEP_START", "say"],
+      ["TOOL_START", "say"],
+      ["TOOL_SUCCESS", "say"],
+      ["STEP_COMPLETE", "say"],
+      ["RUN_COMPLETE", "COMPLETED"],
+    ]);
+    expect(printed).toHaveBeenCalledOnce();
+    printed.mockRestore();
+    expect((await local.run("echo", { inputs: { text: "hello" }, commandId: "once" })).runId).toBe(run.runId);
+    await expect(local.run("missing")).rejects.toMatchObject({ reason: "WORKFLOW_NOT_FOUND" });
+    const left = AbortSignal.abort();
+    await expect(local.run("echo", { inputs: { text: "x" }, signal: left })).rejects.toMatchObject({ message: expect.stringContaining("it goes on") });
   });
 
   it("keeps a data directory that it was given, which nobody else may use meanwhile", async () => {

@@ -17,7 +17,7 @@ export async function tasksOf(database: Database, namespace: string, streamId: s
 export async function hasWork(database: Database): Promise<boolean> {
   const [row] = await database.run<{ exists: boolean }>(
     "forge_has_work",
-    sql`select exists (select from forge.task where kind in ('work', 'command')) as exists`,
+    sql`select exists (select from forge.task where kind in ('work', 'command')) or exists (select from forge.schedule where look_at is not null) as exists`,
   );
   return row?.exists ?? false;
 }

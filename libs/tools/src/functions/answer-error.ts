@@ -9,19 +9,39 @@ const MESSAGE_LENGTH_MAX = 4_096;
 /** Of what a process printed before it ended. */
 const LAST_WORDS_SHOWN = 1_000;
 
-const KINDS: Record<ChildError["kind"], { code: ErrorCode; reason: string; what: string }> = {
+interface KindOfError {
+  readonly code: ErrorCode;
+  readonly reason: string;
+  readonly what: string;
+}
+
+const KINDS: Record<ChildError["kind"], KindOfError> = {
   load: { code: ErrorCode.VALIDATION, reason: "FUNCTION_LOAD", what: "could not be loaded" },
   missing: { code: ErrorCode.NOT_FOUND, reason: "FUNCTION_NOT_FOUND", what: "was not found" },
   threw: { code: ErrorCode.INTERNAL, reason: "STEP_EXECUTION", what: "threw" },
   uncaught: { code: ErrorCode.INTERNAL, reason: "STEP_EXECUTION", what: "left something behind that threw" },
   result: { code: ErrorCode.VALIDATION, reason: "FUNCTION_RESULT", what: "returned what can't be stored" },
+  arguments: { code: ErrorCode.VALIDATION, reason: "FUNCTION_INPUT", what: "can't take what it was given" },
 };
 
-/** Why a function, or a file of functions, gave no result. */
-export function answerError(name: string, answer: FunctionAnswer & { kind: "error" | "exited" }): ForgeError {
+/** Where a tool's differ. */
+const TOOL_REASONS: Partial<Record<ChildError["kind"], string>> = {
+  load: "TOOL_LOAD",
+  missing: "TOOL_NOT_FOUND",
+  result: "TOOL_RESULT",
+  arguments: "TOOL_ARGUMENTS",
+};
+
+/** Why a function, a tool, or a file of them, gave no result. */
+export function answerError(name: string, answer: FunctionAnswer & { kind: "error" | "exited" }, of: "function" | "tool" = "function"): ForgeError {
   if (answer.kind === "exited") return exitError(name, answer);
-  const { code, reason, what } = KINDS[answer.error.kind];
-  return new ForgeError(code, cutText(`${name} ${what}: ${answer.error.message}`, MESSAGE_LENGTH_MAX), { reason, origin: "worker" });
+  const { kind, message } = answer.error;
+  const { code, reason, what } = KINDS[kind];
+  const isTool = of === "tool";
+  return new ForgeError(code, cutText(`${name} ${isTool && kind === "threw" ? "failed" : what}: ${message}`, MESSAGE_LENGTH_MAX), {
+    reason: (isTool ? TOOL_REASONS[kind] : undefined) ?? reason,
+    origin: isTool ? "tool" : "worker",
+  });
 }
 
 function exitError(name: string, { exit, lastWords }: FunctionAnswer & { kind: "exited" }): ForgeError {

@@ -19,10 +19,12 @@ export interface FunctionContext {
 export interface CallRequest {
   readonly file: string;
   readonly name: string;
+  /** In place of a function, of Python only: call the tool of this name. */
+  readonly tool?: string;
   readonly context: Omit<FunctionContext, "signal">;
 }
 
-/** Frame D, to the child: name the functions that a file exports. */
+/** Frame D, to the child: name the functions that a file exports. Frame T, of Python only: describe the tools that it has. */
 export interface DiscoverRequest {
   readonly file: string;
 }
@@ -32,10 +34,10 @@ export interface DiscoverRequest {
  *
  * - `load`: the file could not be imported. `missing`: it exports no such function. `threw`: the function did, or its promise was rejected.
  * - `uncaught`: something that the function left behind threw, so the process can't be trusted any more.
- * - `result`: what it returned is no JSON object.
+ * - `result`: what it returned is no JSON object. `arguments`: they don't match a tool's schema, and nothing was called.
  */
 export interface ChildError {
-  readonly kind: "load" | "missing" | "threw" | "uncaught" | "result";
+  readonly kind: "load" | "missing" | "threw" | "uncaught" | "result" | "arguments";
   readonly message: string;
 }
 
@@ -44,6 +46,7 @@ export type LoadedSources = readonly (readonly [path: string, stamp: string])[];
 
 /** Tells one content of a file from another without reading it; empty where it is missing. */
 export function sourceStamp(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? "" : `${stat.mtimeMs}:${stat.size}:${stat.ino}`;
+  // Whole numbers: a child in another language writes them the same.
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? "" : `${stat.mtimeNs}:${stat.size}:${stat.ino}`;
 }

@@ -8,6 +8,7 @@ import { answerError } from "./answer-error.ts";
 import type { DiscoveredFunction } from "./discover-functions.ts";
 import type { FunctionPool } from "./function-pool.ts";
 import type { FunctionAnswer } from "./function-process.ts";
+import { type ReadRun, runState } from "./run-state.ts";
 
 /** A line that a function printed. */
 export interface FunctionLogLine {
@@ -19,8 +20,15 @@ export interface FunctionLogLine {
   readonly text: string;
 }
 
+/** What every function and tool of a project is served with. */
+export interface ServingOptions {
+  readonly pool: FunctionPool;
+  readonly log: (line: FunctionLogLine) => void;
+  readonly readRun?: ReadRun;
+}
+
 /** Serves a function as a worker's capability. */
-export function functionHandler(served: DiscoveredFunction, pool: FunctionPool, log: (line: FunctionLogLine) => void): TaskHandler {
+export function functionHandler(served: DiscoveredFunction, { pool, log, readRun }: ServingOptions): TaskHandler {
   return {
     capability: create(CapabilitySchema, { kind: CapabilityKind.FUNCTION, name: served.name }),
     async run(context) {
@@ -34,7 +42,13 @@ export function functionHandler(served: DiscoveredFunction, pool: FunctionPool, 
           context.signal.throwIfAborted();
           const { runId, stepId, attempt } = task;
           const request = { file: served.file, name: served.exportName, context: { runId, stepId, attempt, idempotencyKey: context.task.idempotencyKey } };
-          return process.call(request, inputs, context.signal, (stream, text) => log({ function: served.name, runId, stepId, stream, text }));
+          return process.call(request, inputs, context.signal, {
+            line: (stream, text) => {
+              context.heartbeat();
+              log({ function: served.name, runId, stepId, stream, text });
+            },
+            state: readRun === undefined ? undefined : () => runState(runId, readRun, context),
+          });
         });
         const output = await context.toValue(resultOf(served.name, answer, context.signal));
         return { case: "function", value: create(FunctionResultSchema, { output, durationMs: BigInt(Math.round(performance.now() - startedAt)) }) };

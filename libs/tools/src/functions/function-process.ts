@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { fileURLToPath } from "node:url";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { childEnvironment } from "../process/environment.ts";
 import type { Isolation } from "../process/isolation.ts";
 import { type ProcessExit, type ProcessTree, startProcessTree } from "../process/process-tree.ts";
@@ -18,12 +18,20 @@ const DRAIN_MS = 1_000;
 
 /** How function processes are started. */
 export interface FunctionProcessOptions {
+  /** A program that answers requests on descriptor 3, as child-protocol.ts says. */
+  readonly command: readonly string[];
   /** The project's directory. */
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Of one process's JavaScript heap, in MiB. */
-  readonly heapMibMax: number;
   readonly isolation?: Isolation;
+}
+
+/** What goes on beside a call. */
+export interface CallListener {
+  /** A line that was printed. */
+  line(stream: "stdout" | "stderr", line: string): void;
+  /** The run's state as a JSON object, for code that looks at more than its inputs; absent: it can't be had. */
+  readonly state?: () => Promise<string>;
 }
 
 /** What became of a request to a function process. */
@@ -35,9 +43,6 @@ export type FunctionAnswer =
   /** The signal came first; the process was ended. */
   | { readonly kind: "interrupted"; readonly stopped: boolean };
 
-/** A line that a function printed. */
-export type OnLogLine = (stream: "stdout" | "stderr", line: string) => void;
-
 /** A child process that runs functions, one call at a time, again and again. */
 export class FunctionProcess {
   readonly #tree: ProcessTree;
@@ -46,7 +51,7 @@ export class FunctionProcess {
   readonly #logs: LogLines[];
   readonly #ended: Promise<unknown>;
   #settle: ((answer: FunctionAnswer) => void) | undefined;
-  #onLogLine: OnLogLine | undefined;
+  #listener: CallListener | undefined;
   #lastWords = "";
   #spent = false;
 
@@ -69,11 +74,8 @@ export class FunctionProcess {
     void tree.exited.then((exit) => this.#exited(exit));
   }
 
-  static async start({ cwd, environment, heapMibMax, isolation }: FunctionProcessOptions): Promise<FunctionProcess> {
-    const entry = fileURLToPath(new URL("./function-child.ts", import.meta.url));
-    // A project need not say that it is made of modules.
-    const flags = [`--max-old-space-size=${heapMibMax}`, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"];
-    const tree = await startProcessTree([process.execPath, ...flags, entry], {
+  static async start({ command, cwd, environment, isolation }: FunctionProcessOptions): Promise<FunctionProcess> {
+    const tree = await startProcessTree(command, {
       cwd,
       environment: childEnvironment(environment),
       stdio: ["ignore", "pipe", "pipe", "pipe"],
@@ -92,13 +94,18 @@ export class FunctionProcess {
   }
 
   /** Calls a function; `inputsJson` is the object that it is given. After an abort the process is ended, whatever the function makes of its signal. */
-  call(request: CallRequest, inputsJson: string, signal: AbortSignal, onLogLine: OnLogLine): Promise<FunctionAnswer> {
-    return this.#exchange("C", `${JSON.stringify(request).slice(0, -1)},"inputs":${inputsJson}}`, signal, onLogLine);
+  call(request: CallRequest, inputsJson: string, signal: AbortSignal, listener: CallListener): Promise<FunctionAnswer> {
+    return this.#exchange("C", `${JSON.stringify(request).slice(0, -1)},"inputs":${inputsJson}}`, signal, listener);
   }
 
-  /** The names of the functions that a file exports, as a JSON array. The file's code runs for that. */
+  /** The names of the functions that a file exports, as a JSON array. A module's code runs for that; a file of Python is only read. */
   discover(file: string, signal: AbortSignal): Promise<FunctionAnswer> {
-    return this.#exchange("D", JSON.stringify({ file }), signal, () => {});
+    return this.#exchange("D", JSON.stringify({ file }), signal, undefined);
+  }
+
+  /** The tools that a file of Python has. The file's code runs for that. */
+  describeTools(file: string, signal: AbortSignal): Promise<FunctionAnswer> {
+    return this.#exchange("T", JSON.stringify({ file }), signal, undefined);
   }
 
   /** Ends the process and its descendants at once; resolves to whether they are known to have ended. */
@@ -109,10 +116,10 @@ export class FunctionProcess {
     return stopped;
   }
 
-  async #exchange(kind: string, payload: string, signal: AbortSignal, onLogLine: OnLogLine): Promise<FunctionAnswer> {
+  async #exchange(kind: string, payload: string, signal: AbortSignal, listener: CallListener | undefined): Promise<FunctionAnswer> {
     this.#lastWords = "";
     for (const log of this.#logs) log.begin();
-    this.#onLogLine = onLogLine;
+    this.#listener = listener;
     const over = new AbortController();
     const answered = new Promise<FunctionAnswer>((resolve) => {
       this.#settle = resolve;
@@ -125,6 +132,8 @@ export class FunctionProcess {
     const answer = (await Promise.race([answered, interrupted])) ?? (await this.#interrupt(answered, signal));
     over.abort();
     this.#settle = undefined;
+    // What was printed before the answer came by another pipe, and is read in this turn of the loop at the latest.
+    await nextTurn();
     for (const log of this.#logs) log.flush();
     // A file that failed to load stays failed in this process, though what it lacked may be there by then.
     if (answer.kind === "error" && (answer.error.kind === "uncaught" || answer.error.kind === "load")) this.#spent = true;
@@ -154,10 +163,17 @@ export class FunctionProcess {
     if (kind === "S") for (const [path, stamp] of JSON.parse(payload) as LoadedSources) this.#sources.set(path, stamp);
     if (kind === "R") this.#settle?.({ kind: "result", json: payload });
     if (kind === "E") this.#settle?.({ kind: "error", error: JSON.parse(payload) as ChildError });
+    if (kind === "Q") void this.#answerState();
+  }
+
+  /** Null where there is no state, or it can't be read: the code that asked for it gets an error to say so. */
+  async #answerState(): Promise<void> {
+    const state = await this.#listener?.state?.().catch(() => undefined);
+    this.#channel.write(encodeFrame("V", state ?? "null"));
   }
 
   #read(name: "stdout" | "stderr"): LogLines {
-    const lines = logLines((line) => this.#onLogLine?.(name, line));
+    const lines = logLines((line) => this.#listener?.line(name, line));
     this.#tree.child[name]?.on("data", (chunk: Buffer) => {
       if (name === "stderr") this.#lastWords = textEnd(this.#lastWords + chunk.toString("utf8"), LAST_WORDS_LENGTH);
       lines.push(chunk);

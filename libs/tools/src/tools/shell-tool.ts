@@ -4,6 +4,7 @@ import { RiskLevel } from "@forge/protocol/tool";
 import { type ProcessResult, runProcess } from "../process/run-process.ts";
 import { cutText, textEnd } from "../text.ts";
 import type { WorkspaceGuard } from "../workspace/workspace-guard.ts";
+import { type ProgramRules, programRefusal } from "./program-rules.ts";
 import { stopUnconfirmed } from "./stop-unconfirmed.ts";
 import type { JsonValue, ToolDefinition } from "./tool-definition.ts";
 
@@ -24,7 +25,8 @@ const PRINTED_IN_ERROR_MAX = 1_600;
  * Runs a command in the workspace with the rights of the user that Forge runs as: whoever allows it allows everything that this user may do. The command does
  * not see Forge's own environment.
  */
-export function shellTool(guard: WorkspaceGuard, environment: Readonly<Record<string, string>>): ToolDefinition<ShellArguments> {
+export function shellTool(guard: WorkspaceGuard, environment: Readonly<Record<string, string>>, programs?: ProgramRules): ToolDefinition<ShellArguments> {
+  const refusal = programs === undefined ? () => undefined : programRefusal(programs);
   return {
     name: "tools.shell",
     description:
@@ -47,6 +49,8 @@ export function shellTool(guard: WorkspaceGuard, environment: Readonly<Record<st
     execute: async ({ command, timeout_seconds: timeoutSeconds = TIMEOUT_SECONDS, cwd = "." }, call) => {
       // sh would end the text at a NUL, and so run another command than the one that was allowed.
       if (command.includes("\0")) throw ForgeError.validation("arguments.command", "a command has no NUL character", { origin: "tool" });
+      const refused = refusal(command);
+      if (refused !== undefined) throw new ForgeError(ErrorCode.SANDBOX_VIOLATION, refused, { reason: "PROGRAM_REFUSED", origin: "tool" });
       let reported = 0;
       const result = await runProcess({
         command,

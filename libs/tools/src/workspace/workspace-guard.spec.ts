@@ -93,6 +93,14 @@ describe("what is refused as a violation", () => {
     expect(await codeOf(guard.openFile("link/secret.txt"))).toBe(ErrorCode.SANDBOX_VIOLATION);
   });
 
+  test("a data directory that has another name, which is marked", async () => {
+    mkdirSync(join(workspace, "store", "pg"), { recursive: true });
+    writeFileSync(join(workspace, "store", ".forge-data"), "");
+    for (const path of ["store", "store/token", "store/pg/1", "store/.forge-data"])
+      expect(await codeOf(guard.openFile(path))).toBe(ErrorCode.SANDBOX_VIOLATION);
+    expect(guard.isProtected(join(workspace, "stores"))).toBe(false);
+  });
+
   test.each([".git/config", ".GIT/config", "src/.git/HEAD", ".git", ".forge/data/x", ".forge/data"])("%s, which is protected", async (path) => {
     mkdirSync(join(workspace, ".git"));
     mkdirSync(join(workspace, ".forge", "data"), { recursive: true });

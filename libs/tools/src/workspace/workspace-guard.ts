@@ -1,4 +1,4 @@
-import { constants, realpathSync, type Stats } from "node:fs";
+import { constants, existsSync, realpathSync, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { ForgeError } from "@forge/protocol";
@@ -11,6 +11,9 @@ const PATH_LENGTH_MAX = 4_096;
 /** On Linux an open descriptor tells its real path, and is a directory that names can be opened in whatever happens to the path meanwhile. */
 const HAS_DESCRIPTOR_PATHS = process.platform === "linux";
 
+/** In every directory of Forge's data. */
+const DATA_MARKER = ".forge-data";
+
 /** A directory of the workspace, held open. */
 export interface WorkspaceDirectory extends AsyncDisposable {
   /** Where it was when it was opened, without links. */
@@ -21,7 +24,7 @@ export interface WorkspaceDirectory extends AsyncDisposable {
 
 /**
  * Keeps file access inside one directory. A path is resolved when it is used; what leaves the workspace by `..`, by an absolute path or by a symbolic link,
- * and what is protected (`.git`, `.forge/data`), is refused with `sandbox_violation`. Links that stay inside are followed. What is opened is looked at once
+ * and what is protected (`.git`, Forge's data), is refused with `sandbox_violation`. Links that stay inside are followed. What is opened is looked at once
  * more through its descriptor, so that a link that was swapped in after the check is caught. It guards the file tools; it is no sandbox for commands.
  */
 export class WorkspaceGuard {
@@ -68,7 +71,15 @@ export class WorkspaceGuard {
   isProtected(realPath: string): boolean {
     // In lower case, because some file systems find `.GIT` as well.
     const parts = relative(this.root, realPath).toLowerCase().split(sep);
-    return parts.some((part, index) => part === ".git" || (part === "data" && parts[index - 1] === ".forge"));
+    if (parts.some((part, index) => part === ".git" || (part === "data" && parts[index - 1] === ".forge"))) return true;
+    return this.#isInData(realPath);
+  }
+
+  /** Whether a directory on the way is one of Forge's data, wherever a configuration puts it: such a one is marked. */
+  #isInData(realPath: string): boolean {
+    for (let directory = realPath; directory !== this.root && directory.startsWith(this.root + sep); directory = dirname(directory))
+      if (existsSync(join(directory, DATA_MARKER))) return true;
+    return false;
   }
 
   /** Opens a regular file for reading. The caller closes it. */

@@ -25,7 +25,21 @@ export const AGENT_BYTES_MAX = 1_048_576;
 
 export const AGENT_REASON = "AGENT_VALIDATION";
 
-const KEYS = ["id", "version", "description", "model", "system", "prompt", "pipeline", "strategy", "tools", "temperature", "max_tokens", "auto_tool_prompt"];
+/** The keys of an agent. */
+export const AGENT_KEYS = [
+  "id",
+  "version",
+  "description",
+  "model",
+  "system",
+  "prompt",
+  "pipeline",
+  "strategy",
+  "tools",
+  "temperature",
+  "max_tokens",
+  "auto_tool_prompt",
+];
 const LATER_KEYS = ["memory_injection", "output_key", "params", "prompts", "prompts_file"];
 const PROMPT_REFERENCE = /^prompts\.[\w.-]+(?:@\S+)?$/;
 const SYSTEM_LENGTH_MAX = 65_536;
@@ -54,7 +68,7 @@ export function parseAgent(text: string, defaults: AgentDefaults): LoadedAgent {
 }
 
 function build(reader: YamlReader, entries: ReadonlyMap<string, YamlEntry>, at: number, defaults: AgentDefaults): LoadedAgent | undefined {
-  reader.checkKeys(entries, "agent", KEYS, LATER_KEYS);
+  reader.checkKeys(entries, "agent", AGENT_KEYS, LATER_KEYS);
   const identity = readIdentity(reader, entries, "agent", at);
   const prompt = readPrompt(reader, entries, at);
   if (prompt !== undefined) checkPrompt(reader, prompt.text);

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { type Duration, durationFromMs } from "@bufbuild/protobuf/wkt";
 import {
+  ForEachSchema,
   FunctionStepSchema,
   type InputSource,
   InputSourceSchema,
@@ -8,14 +9,19 @@ import {
   type StepDefinition,
   StepDefinitionSchema,
   ToolStepSchema,
+  WaitApprovalSchema,
+  type WaitStep,
+  WaitStepSchema,
+  WorkflowStepSchema,
 } from "@forge/protocol/workflow";
-import type { KindDraft, StepDraft } from "./step-draft.ts";
+import type { KindDraft, StepDraft, WaitDraft } from "./step-draft.ts";
 
 /** A step's message; `contract` holds the state paths of its contract list. */
 export function buildStep(step: StepDraft, contract: ReadonlyMap<string, string> | undefined): StepDefinition {
   const inputs: Record<string, InputSource> = {};
   for (const [name, path] of contract ?? []) inputs[name] = create(InputSourceSchema, { kind: { case: "path", value: path } });
   for (const { name, source } of step.inputs) inputs[name] = create(InputSourceSchema, { kind: source });
+  const { forEach } = step;
   return create(StepDefinitionSchema, {
     id: step.id.text,
     kind: buildKind(step.kind),
@@ -24,8 +30,17 @@ export function buildStep(step: StepDraft, contract: ReadonlyMap<string, string>
     retry: step.retry,
     next: step.next.rules.map(({ when, goto }) => create(NextRuleSchema, { when: when.text, goto: goto.text })),
     nextDefault: step.next.default?.text,
-    timeout: step.timeoutMs === undefined ? undefined : durationFromMs(step.timeoutMs),
+    timeout: duration(step.timeoutMs),
+    needs: step.needs.map(({ text }) => text),
+    when: step.when?.when.text ?? "",
+    forEach: forEach && create(ForEachSchema, { ...forEach, items: create(InputSourceSchema, { kind: forEach.items.source }) }),
+    outputSchemaJson: step.outputSchemaJson,
+    heartbeatTimeout: duration(step.heartbeatTimeoutMs),
   });
+}
+
+function duration(ms: number | undefined): Duration | undefined {
+  return ms === undefined ? undefined : durationFromMs(ms);
 }
 
 function buildKind(kind: KindDraft): StepDefinition["kind"] {
@@ -36,5 +51,22 @@ function buildKind(kind: KindDraft): StepDefinition["kind"] {
       return { case: "function", value: create(FunctionStepSchema, { name: kind.name.text, notIdempotent: kind.isNotIdempotent }) };
     case "tool":
       return { case: "tool", value: create(ToolStepSchema, { tool: kind.name.text }) };
+    case "wait":
+      return { case: "wait", value: create(WaitStepSchema, { kind: buildWait(kind.wait) }) };
+    case "workflow":
+      return { case: "workflow", value: create(WorkflowStepSchema, { definition: kind.definition }) };
+  }
+}
+
+function buildWait(wait: WaitDraft): WaitStep["kind"] {
+  switch (wait.kind) {
+    case "duration":
+      return { case: "duration", value: durationFromMs(wait.ms) };
+    case "until":
+      return { case: "until", value: create(InputSourceSchema, { kind: wait.until.source }) };
+    case "signal":
+      return { case: "signal", value: wait.name.text };
+    case "approval":
+      return { case: "approval", value: create(WaitApprovalSchema, { question: wait.question.text }) };
   }
 }

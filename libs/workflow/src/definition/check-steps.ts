@@ -1,7 +1,8 @@
-import { parseStatePath, type Reference, references, templateReferences } from "@forge/domain";
+import { parseStatePath, parseTemplate, type Reference, references, templateReferences } from "@forge/domain";
 import type { InputDeclaration } from "@forge/protocol/workflow";
 import type { YamlReader, YamlText } from "../yaml/yaml-reader.ts";
-import type { StepDraft } from "./step-draft.ts";
+import type { StepOrder } from "./check-graph.ts";
+import { itemNames, type SourceDraft, type StepDraft } from "./step-draft.ts";
 
 /** What a step reads: a path from `inputs` or `steps` on, each part with its offset in the file; `exact` where a missing key is sure to fail. */
 interface Read {
@@ -19,12 +20,14 @@ export class StepChecks {
   readonly #steps: readonly StepDraft[];
   readonly #indexes = new Map<string, number>();
   readonly #declared: ReadonlySet<string> | undefined;
+  readonly #order: StepOrder;
   /** By name, whether a step is sure to fail without it. */
   readonly inferred = new Map<string, boolean>();
 
-  constructor(reader: YamlReader, steps: readonly StepDraft[], declared: readonly InputDeclaration[] | undefined) {
+  constructor(reader: YamlReader, steps: readonly StepDraft[], declared: readonly InputDeclaration[] | undefined, order: StepOrder) {
     this.#reader = reader;
     this.#steps = steps;
+    this.#order = order;
     this.#declared = declared && new Set(declared.map(({ name }) => name));
     for (const [index, { id }] of steps.entries()) {
       if (this.#indexes.has(id.text)) reader.problems.add(id.offset, `duplicate step id \`${id.text}\``);
@@ -36,6 +39,7 @@ export class StepChecks {
     for (const [index, step] of this.#steps.entries()) {
       for (const target of [...step.next.rules.map(({ goto }) => goto), step.next.default]) this.#checkTarget(target);
       for (const read of this.#readsOf(step)) this.#checkRead(read, step, index);
+      this.#checkPromptOrder(step);
     }
   }
 
@@ -45,19 +49,35 @@ export class StepChecks {
   }
 
   #readsOf(step: StepDraft): Read[] {
-    const reads: Read[] = [];
-    for (const { source, written, template } of step.inputs) {
-      if (written !== undefined && source.case === "path") reads.push({ path: this.#segments(written, pathReference(written.text)), exact: true });
-      for (const { reference, exact } of template === undefined ? [] : templateReferences(template)) {
-        const read = this.#fromScope(this.#segments(written as YamlText, reference), exact, TEMPLATE_NAMES);
+    const { kind, forEach, when } = step;
+    const reads = step.inputs.flatMap((input) => this.#readsOfSource(input, itemNames(forEach)));
+    if (forEach !== undefined) reads.push(...this.#readsOfSource(forEach.items, []));
+    if (kind.type === "wait" && kind.wait.kind === "until") reads.push(...this.#readsOfSource(kind.wait.until, []));
+    if (kind.type === "wait" && kind.wait.kind === "approval") {
+      const { question, template } = kind.wait;
+      reads.push(...this.#readsOfSource({ source: { case: "template", value: question.text }, written: question, template }, []));
+    }
+    for (const { when: written, expression } of [...step.next.rules, ...(when === undefined ? [] : [when])]) {
+      for (const reference of references(expression)) {
+        const read = this.#fromScope(this.#segments(written, reference), false, ["state"]);
         if (read !== undefined) reads.push(read);
       }
     }
-    for (const { when, expression } of step.next.rules) {
-      for (const reference of references(expression)) {
-        const read = this.#fromScope(this.#segments(when, reference), false, ["state"]);
-        if (read !== undefined) reads.push(read);
-      }
+    return reads;
+  }
+
+  /** What a value is made of; `own` are names beside the state, which bring what they bring. */
+  #readsOfSource({ source, written, template }: SourceDraft, own: readonly string[]): Read[] {
+    if (written === undefined) return [];
+    if (source.case === "path") {
+      const reference = pathReference(written.text);
+      return reference.length === 0 ? [] : [{ path: this.#segments(written, reference), exact: true }];
+    }
+    const reads: Read[] = [];
+    for (const { reference, exact } of template === undefined ? [] : templateReferences(template)) {
+      if (own.includes(reference[0]?.name ?? "")) continue;
+      const read = this.#fromScope(this.#segments(written, reference), exact, [...TEMPLATE_NAMES, ...own]);
+      if (read !== undefined) reads.push(read);
     }
     return reads;
   }
@@ -91,13 +111,46 @@ export class StepChecks {
       this.#reader.problems.addUnknown(first.offset, "step", first.name, this.#indexes.keys());
       return;
     }
-    if (exact && source >= index) {
-      const relation = source === index ? "reads its own output" : `reads step ${first.name}, which comes later`;
-      this.#reader.problems.add(first.offset, `step ${step.id.text} ${relation}; expected an earlier step`);
-    }
-    const outputs = (this.#steps[source] as StepDraft).outputs.map(({ text }) => text);
-    if (second !== undefined && outputs.length > 0 && !outputs.includes(second.name)) {
+    this.#checkOrder(first, exact, step, index, source);
+    const { outputs: declared, forEach } = this.#steps[source] as StepDraft;
+    const outputs = declared.map(({ text }) => text);
+    if (second === undefined) return;
+    if (forEach !== undefined) {
+      if (!/^\d+$/.test(second.name))
+        this.#reader.problems.add(
+          second.offset,
+          `step ${first.name} has a for_each, so its output is a list; expected an index, for example steps.${first.name}.0`,
+        );
+    } else if (outputs.length > 0 && !outputs.includes(second.name)) {
       this.#reader.problems.addUnknown(second.offset, `output of step ${first.name}`, second.name, outputs);
+    }
+  }
+
+  /** In a sequence, a step that comes later may have run by way of a branch, but only what is read in any case can be told to fail; in a graph, nothing but needs says what has ended. */
+  #checkOrder(at: { readonly name: string; readonly offset: number }, exact: boolean, step: StepDraft, index: number, source: number): void {
+    const order = this.#order;
+    if (order.kind === "sequence" && exact && source >= index) {
+      const relation = source === index ? "reads its own output" : `reads step ${at.name}, which comes later`;
+      this.#reader.problems.add(at.offset, `step ${step.id.text} ${relation}; expected an earlier step`);
+    }
+    if (order.kind !== "graph" || order.ancestors.has(step.id.text, at.name)) return;
+    const relation =
+      source === index ? "reads its own output; expected a step that it needs" : `reads step ${at.name}, which it does not need; add it to needs`;
+    this.#reader.problems.add(at.offset, `step ${step.id.text} ${relation}`);
+  }
+
+  /** An agent's prompt may look into the state by itself. */
+  #checkPromptOrder(step: StepDraft): void {
+    const { kind, id } = step;
+    if (this.#order.kind !== "graph" || kind.type !== "agent" || kind.agent === undefined) return;
+    const prompt = parseTemplate(kind.agent.prompt);
+    for (const { reference } of prompt.ok ? templateReferences(prompt.value) : []) {
+      const [root, area, read] = reference.map(({ name }) => name);
+      if (root !== "state" || area !== "steps" || read === undefined || !this.#indexes.has(read) || this.#order.ancestors.has(id.text, read)) continue;
+      this.#reader.problems.add(
+        kind.name.offset,
+        `the prompt of agent ${kind.agent.agentId} reads step ${read}, which step ${id.text} does not need; add it to needs`,
+      );
     }
   }
 

@@ -12,7 +12,7 @@ export const NAME_LENGTH_MAX = 128;
 
 const ID = /^[A-Za-z0-9_-]+$/;
 const KEY = /^[\p{L}_][\p{L}\p{N}_-]*$/u;
-const FUNCTION = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.[A-Za-z_][A-Za-z0-9_]*$/;
+const FUNCTION = /^(?:[A-Za-z0-9_-]+\.)*[A-Za-z_][A-Za-z0-9_]*$/;
 const TOOL = /^[A-Za-z][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/;
 
 /** An id of a workflow, step or agent: it stands in paths, file names and the store. */

@@ -5,7 +5,8 @@ import { WorkflowDefinitionSchema } from "@forge/protocol/workflow";
 import { describe, expect, it } from "vitest";
 import { agents } from "../testing/agents.ts";
 import { definitionReferences } from "./definition-references.ts";
-import { type LoadedWorkflow, parseWorkflow } from "./parse-workflow.ts";
+import type { LoadedWorkflow } from "./loaded-workflow.ts";
+import { parseWorkflow } from "./parse-workflow.ts";
 
 const HEAD = "workflow: {id: w, version: v1}\n";
 
@@ -152,7 +153,7 @@ steps:
     expect(error.detail.metadata).toStrictEqual({ file: "w.yaml", line: "4", column: "5", problems: "4" });
     expect(error.message.split("\n")).toStrictEqual([
       "w.yaml:4:5: step a names no tool; expected `tool: <name>`",
-      "w.yaml:5:5: unknown key in step a `tol`; expected one of id, type, agent, function, tool, inputs, outputs, retry, next, timeout, timeout_ms; did you mean `tool`?",
+      "w.yaml:5:5: unknown key in step a `tol`; expected one of id, type, agent, function, tool, wait, workflow, inputs, outputs, retry, next, timeout, timeout_ms, needs, when, for_each, output_schema, heartbeat_timeout; did you mean `tool`?",
       "w.yaml:6:9: step id `a.b` is no valid name; expected letters, digits, `_` and `-`",
       "w.yaml:8:12: unknown agent `reviwer`; expected reviewer; did you mean `reviewer`?",
     ]);
@@ -224,12 +225,12 @@ steps:
     [
       "an unknown type",
       `${HEAD}steps: [{id: a, type: tol, tool: t}]`,
-      ["2:23: unknown type `tol`; expected one of agent, function, tool; did you mean `tool`?"],
+      ["2:23: unknown type `tol`; expected one of agent, function, tool, wait, workflow; did you mean `tool`?"],
     ],
     [
-      "a function without a module",
-      `${HEAD}steps: [{id: a, type: function, function: f}]`,
-      ["2:43: function `f` is no valid name; expected module.function, for example parse.parse_report"],
+      "a function whose name is none",
+      `${HEAD}steps: [{id: a, type: function, function: f-g}]`,
+      ["2:43: function `f-g` is no valid name; expected module.function, for example parse.parse_report"],
     ],
     [
       "a function that climbs out",
@@ -308,9 +309,9 @@ steps:
   });
 
   it("says plainly what is right and not built", () => {
-    const error = failure(step(", optional: true, output_schema: {}"));
+    const error = failure(step(", optional: true, default: {}"));
     expect(error.code).toBe(ErrorCode.UNSUPPORTED);
-    expect(error.message).toBe("w.yaml:3:43: `optional` in step a is not supported yet\nw.yaml:3:59: `output_schema` in step a is not supported yet");
+    expect(error.message).toBe("w.yaml:3:43: `optional` in step a is not supported yet\nw.yaml:3:59: `default` in step a is not supported yet");
   });
 
   it("takes ten thousand steps, and no more", () => {

@@ -1,33 +1,32 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { type InputDeclaration, InputDeclarationSchema, OnError, type WorkflowDefinition, WorkflowDefinitionSchema } from "@forge/protocol/workflow";
 import type { AgentSource } from "../agent/agent-source.ts";
 import { type YamlEntry, YamlReader } from "../yaml/yaml-reader.ts";
 import { startOf } from "../yaml/yaml-source.ts";
 import { buildStep } from "./build-step.ts";
+import { checkGraph } from "./check-graph.ts";
 import { checkPrompts } from "./check-prompts.ts";
 import { StepChecks } from "./check-steps.ts";
+import { type DefinitionSource, noSource } from "./definition-source.ts";
+import type { LoadedWorkflow } from "./loaded-workflow.ts";
+import { readDurationMs } from "./read-duration.ts";
 import { readIdentity, readSchemaVersion } from "./read-identity.ts";
 import { readInputs } from "./read-inputs.ts";
+import type { StepSources } from "./read-kind.ts";
 import { readStep } from "./read-step.ts";
+import { WAIT_MS_MAX } from "./read-wait.ts";
 import { resolveContracts } from "./resolve-contracts.ts";
+import { checkSubWorkflows } from "./resolve-sub-workflow.ts";
 import type { StepDraft } from "./step-draft.ts";
 import { workflowHash } from "./workflow-hash.ts";
-
-/** A workflow that passed every check. */
-export interface LoadedWorkflow {
-  readonly definition: WorkflowDefinition;
-  /** SHA-256 of the canonical form, hexadecimal. */
-  readonly hash: string;
-  /** The file, as errors name it. */
-  readonly file: string;
-  /** What is odd, each with file, line and column. */
-  readonly warnings: readonly string[];
-}
 
 export interface ParseWorkflowOptions {
   /** The file's name in errors. */
   readonly file: string;
   readonly agents: AgentSource;
+  /** Where other workflows and files are found; absent: nowhere. */
+  readonly source?: DefinitionSource;
 }
 
 /** Bytes of a workflow file; 10,000 steps of 400 bytes each fit. */
@@ -37,7 +36,11 @@ export const WORKFLOW_BYTES_MAX = 4_194_304;
 const DEFINITION_BYTES_MAX = 4_194_304;
 
 const STEPS_MAX = 10_000;
-const KEYS = ["schema_version", "workflow", "inputs", "inputs_contract", "on_error", "steps"];
+const PARALLEL_MAX = 1000;
+/** The longest time that a whole run may take: a year. */
+const DEADLINE_MS_MAX = WAIT_MS_MAX;
+/** The keys of a workflow file. */
+export const WORKFLOW_FILE_KEYS = ["schema_version", "workflow", "inputs", "inputs_contract", "on_error", "parallel_max", "deadline", "steps"];
 const LATER_KEYS = ["latency_budget_ms", "state", "schedule", "schedules"];
 
 /**
@@ -45,12 +48,12 @@ const LATER_KEYS = ["latency_budget_ms", "state", "schedule", "schedules"];
  * `file:line:column: what, what was expected, the nearest valid name`; its metadata has file, line and column of the first. Code `unsupported` where
  * nothing is wrong but something is not built.
  */
-export function parseWorkflow(text: string, { file, agents }: ParseWorkflowOptions): LoadedWorkflow {
+export function parseWorkflow(text: string, { file, agents, source = noSource }: ParseWorkflowOptions): LoadedWorkflow {
   const reader = new YamlReader(text, file, "WORKFLOW_VALIDATION");
   // What follows from a broken structure would only hide where it broke.
   reader.problems.throwIfAny();
   const top = reader.mapping(reader.source.root, "the workflow file");
-  const definition = top && build(reader, top, agents, text);
+  const definition = top && build(reader, top, { agents, source }, text);
   const bytes = definition === undefined ? 0 : toBinary(WorkflowDefinitionSchema, definition).length;
   if (bytes > DEFINITION_BYTES_MAX) reader.problems.add(0, `the workflow takes ${bytes} bytes; at most ${DEFINITION_BYTES_MAX} are allowed`);
   reader.problems.throwIfAny();
@@ -58,20 +61,26 @@ export function parseWorkflow(text: string, { file, agents }: ParseWorkflowOptio
   return { definition, hash: workflowHash(definition), file, warnings: reader.problems.warnings };
 }
 
-function build(reader: YamlReader, top: ReadonlyMap<string, YamlEntry>, agents: AgentSource, text: string): WorkflowDefinition | undefined {
+function build(reader: YamlReader, top: ReadonlyMap<string, YamlEntry>, sources: StepSources, text: string): WorkflowDefinition | undefined {
   const { problems } = reader;
-  reader.checkKeys(top, "the workflow file", KEYS, LATER_KEYS);
+  reader.checkKeys(top, "the workflow file", WORKFLOW_FILE_KEYS, LATER_KEYS);
   readSchemaVersion(reader, top.get("schema_version"));
   const identity = readWorkflow(reader, top.get("workflow"));
   const onError = top.get("on_error");
   const isContinue = onError !== undefined && reader.choice(onError.value, "on_error", ["fail_fast", "continue"]) === "continue";
+  const [parallel, deadline] = [top.get("parallel_max"), top.get("deadline")];
+  const parallelMax = (parallel && reader.number(parallel.value, "parallel_max", 1, PARALLEL_MAX, true)) ?? 0;
+  const deadlineMs = deadline && readDurationMs(reader, deadline.value, "deadline", 1, DEADLINE_MS_MAX);
   const declared = readInputs(reader, top);
-  const steps = readSteps(reader, top.get("steps"), agents);
-  const checks = new StepChecks(reader, steps, declared);
+  const steps = readSteps(reader, top.get("steps"), sources);
+  const order = checkGraph(problems, steps);
+  const checks = new StepChecks(reader, steps, declared, order);
   checks.run();
   const inputs = declared ?? Array.from(checks.inferred, inferredInput);
-  const contracts = resolveContracts(problems, steps, new Set(inputs.map(({ name }) => name)));
+  const contracts = resolveContracts(problems, steps, new Set(inputs.map(({ name }) => name)), order);
   checkPrompts(problems, steps);
+  checkSubWorkflows(problems, steps);
+  checkSize(reader, steps);
   if (identity === undefined || problems.any) return undefined;
   return create(WorkflowDefinitionSchema, {
     id: identity.id,
@@ -80,7 +89,24 @@ function build(reader: YamlReader, top: ReadonlyMap<string, YamlEntry>, agents: 
     inputs,
     steps: steps.map((step) => buildStep(step, contracts.get(step))),
     workflowYaml: text,
+    parallelMax,
+    deadline: deadlineMs === undefined ? undefined : durationFromMs(deadlineMs),
   });
+}
+
+/** A workflow that many steps name is in the definition as often: that is counted before it is made. */
+function checkSize({ problems }: YamlReader, steps: readonly StepDraft[]): void {
+  const sizes = new Map<WorkflowDefinition, number>();
+  let total = 0;
+  for (const { kind } of steps) {
+    if (kind.type !== "workflow" || kind.definition === undefined) continue;
+    const size = sizes.get(kind.definition) ?? toBinary(WorkflowDefinitionSchema, kind.definition).length;
+    sizes.set(kind.definition, size);
+    total += size;
+    if (total <= DEFINITION_BYTES_MAX) continue;
+    problems.add(kind.name.offset, `the workflows that this one names take more than ${DEFINITION_BYTES_MAX} bytes together`);
+    return;
+  }
 }
 
 function readWorkflow(reader: YamlReader, entry: YamlEntry | undefined): ReturnType<typeof readIdentity> {
@@ -96,7 +122,7 @@ function readWorkflow(reader: YamlReader, entry: YamlEntry | undefined): ReturnT
   return readIdentity(reader, entries, "workflow", entry.offset);
 }
 
-function readSteps(reader: YamlReader, entry: YamlEntry | undefined, agents: AgentSource): StepDraft[] {
+function readSteps(reader: YamlReader, entry: YamlEntry | undefined, sources: StepSources): StepDraft[] {
   if (entry === undefined) {
     reader.problems.add(0, "no `steps`; expected a list of at least one step");
     return [];
@@ -107,7 +133,7 @@ function readSteps(reader: YamlReader, entry: YamlEntry | undefined, agents: Age
     reader.problems.add(startOf(entry.value), `${items.length} steps; at most ${STEPS_MAX} are allowed`);
     return [];
   }
-  return items.flatMap((item) => readStep(reader, item, agents) ?? []);
+  return items.flatMap((item) => readStep(reader, item, sources) ?? []);
 }
 
 /** An input that nobody declared: required where a step is sure to fail without it. */

@@ -1,23 +1,10 @@
-import { type Expression, parseExpression } from "@forge/domain";
 import { isMap, type Node } from "yaml";
 import type { YamlEntry, YamlReader, YamlText } from "../yaml/yaml-reader.ts";
 import { startOf } from "../yaml/yaml-source.ts";
 import { NAME_LENGTH_MAX } from "./names.ts";
+import { readCondition } from "./read-condition.ts";
+import type { NextDraft, NextDrafts } from "./step-draft.ts";
 
-/** A branch: its condition, parsed, and its target. */
-export interface NextDraft {
-  readonly when: YamlText;
-  readonly expression: Expression;
-  readonly goto: YamlText;
-}
-
-/** A step's `next`. */
-export interface NextDrafts {
-  readonly rules: readonly NextDraft[];
-  readonly default: YamlText | undefined;
-}
-
-const WHEN_LENGTH_MAX = 4096;
 const RULES_MAX = 100;
 
 /** A step's `next`: a list of `{when, goto}` with at most one `{default}`, or one mapping of the same keys. */
@@ -48,16 +35,7 @@ function readRule(reader: YamlReader, entries: ReadonlyMap<string, YamlEntry>, a
   }
   if (when === undefined) reader.problems.add(at, "a next rule has goto and no when; expected both, or default");
   if (goto === undefined) reader.problems.add(at, "a next rule has when and no goto; expected both");
-  const condition = when && readCondition(reader, when.value);
+  const condition = when && readCondition(reader, when.value, "next.when");
   const target = goto && reader.text(goto.value, "next.goto", NAME_LENGTH_MAX);
   return condition && target ? { ...condition, goto: target } : undefined;
-}
-
-function readCondition(reader: YamlReader, node: Node): Pick<NextDraft, "when" | "expression"> | undefined {
-  const when = reader.text(node, "next.when", WHEN_LENGTH_MAX);
-  if (when === undefined) return undefined;
-  const parsed = parseExpression(when.text);
-  if (parsed.ok) return { when, expression: parsed.value };
-  reader.problems.add(reader.source.offsetInScalar(when.node, parsed.error.position), `next.when: ${parsed.error.message}`);
-  return undefined;
 }

@@ -1,32 +1,39 @@
-import { StepStatus } from "@forge/protocol/workflow";
 import { escapeHtml, shorten } from "./html-text.ts";
-import { END, type GraphEdge, type GraphNode, type RunGraph } from "./run-graph.ts";
+import { needsSvg } from "./needs-svg.ts";
+import { nodeBox } from "./node-box.ts";
+import { END, type GraphEdge, type RunGraph } from "./run-graph.ts";
 
-const ROW = 76;
+const ROW = 92;
 const TOP = 16;
 const LEFT = 40;
 const WIDTH = 300;
-const HEIGHT = 44;
+const HEIGHT = 60;
 /** Ways that jump run beside the steps, each in a lane of its own as far as there are lanes. */
 const LANE = 18;
 const LANES_MAX = 12;
 const LABEL_MAX = 60;
 
-/** The workflow as a picture: steps from top to bottom in the order of the definition, the ways that were taken drawn solid. */
-export function graphSvg({ nodes, edges }: RunGraph): string {
+/** The workflow as a picture from top to bottom, the ways that were taken drawn solid. */
+export function graphSvg(graph: RunGraph): string {
+  return graph.isGraph ? needsSvg(graph) : sequenceSvg(graph);
+}
+
+/** Steps in the order of the definition. */
+function sequenceSvg({ nodes, edges }: RunGraph): string {
   const rows = new Map([...nodes.map(({ id }, index) => [id, index] as const), [END, nodes.length] as const]);
   const jumps = edges.filter((edge) => !isNext(edge, rows));
   const lanes = Math.min(jumps.length, LANES_MAX);
+  const labelRows = placesAmong(jumps);
   const width = LEFT + WIDTH + 24 + lanes * LANE + 360;
-  const height = TOP + (nodes.length + 1) * ROW;
+  const height = TOP + nodes.length * ROW + 44;
   const drawn = [
     ...edges.filter((edge) => isNext(edge, rows)).map((edge) => straight(edge, rows)),
-    ...jumps.map((edge, index) => curved(edge, rows, index % LANES_MAX)),
-    ...nodes.map((node, index) => nodeBox(node, index)),
+    ...jumps.map((edge, index) => curved(edge, rows, index % LANES_MAX, { x: LEFT + WIDTH + 24 + lanes * LANE, row: labelRows[index] ?? 0 })),
+    ...nodes.map((node, index) => nodeBox(node, { x: LEFT, y: top(index), width: WIDTH, height: HEIGHT })),
     endMark(nodes.length),
   ];
   return `<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="The workflow's graph">
-<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" class="head"/></marker></defs>
+<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerUnits="userSpaceOnUse" markerWidth="10" markerHeight="10" orient="auto"><path d="M0 0L8 4L0 8z" class="head"/></marker></defs>
 ${drawn.join("\n")}
 </svg>`;
 }
@@ -54,7 +61,18 @@ function straight(edge: GraphEdge, rows: ReadonlyMap<string, number>): string {
   return way(edge, `M${x} ${y}V${y + ROW - HEIGHT - 1}`, x + 10, y + 20);
 }
 
-function curved(edge: GraphEdge, rows: ReadonlyMap<string, number>, lane: number): string {
+/** Of each jump, how many jumps of the same step come before it. */
+function placesAmong(jumps: readonly GraphEdge[]): number[] {
+  const counts = new Map<string, number>();
+  return jumps.map(({ from }) => {
+    const before = counts.get(from) ?? 0;
+    counts.set(from, before + 1);
+    return before;
+  });
+}
+
+/** Labels stand right of all lanes, those of one step below each other. */
+function curved(edge: GraphEdge, rows: ReadonlyMap<string, number>, lane: number, label: { readonly x: number; readonly row: number }): string {
   const from = top(rows.get(edge.from) ?? 0) + HEIGHT / 2 + 8;
   const to = top(rows.get(edge.to) ?? rows.size - 1) + HEIGHT / 2 - 8;
   const right = LEFT + WIDTH;
@@ -62,25 +80,9 @@ function curved(edge: GraphEdge, rows: ReadonlyMap<string, number>, lane: number
   return way(
     edge,
     `M${right} ${from}H${x - 8}Q${x} ${from} ${x} ${from + Math.sign(to - from) * 8}V${to - Math.sign(to - from) * 8}Q${x} ${to} ${x - 8} ${to}H${right + 1}`,
-    x + 8,
-    from + 14,
+    label.x,
+    from - 6 + label.row * 15,
   );
-}
-
-const CLASSES: Readonly<Record<StepStatus, string>> = {
-  [StepStatus.UNSPECIFIED]: "",
-  [StepStatus.RUNNING]: "running",
-  [StepStatus.RETRYING]: "running",
-  [StepStatus.COMPLETED]: "completed",
-  [StepStatus.FAILED]: "failed",
-  [StepStatus.CANCELLED]: "cancelled",
-};
-
-function nodeBox({ id, type, executions }: GraphNode, row: number): string {
-  const y = top(row);
-  const last = executions.at(-1);
-  const times = executions.length > 1 ? `, ${executions.length} times` : "";
-  return `<g class="step ${last === undefined ? "unreached" : CLASSES[last.status]}"><title>${escapeHtml(id)}</title><rect x="${LEFT}" y="${y}" width="${WIDTH}" height="${HEIGHT}" rx="6"/><text x="${LEFT + 14}" y="${y + 19}" class="name">${escapeHtml(shorten(id, 34))}</text><text x="${LEFT + 14}" y="${y + 35}" class="type">${escapeHtml(type)}${last === undefined ? ", not reached" : times}</text></g>`;
 }
 
 function endMark(row: number): string {

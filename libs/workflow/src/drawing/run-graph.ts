@@ -3,10 +3,14 @@ import { type Run, RunStatus, type StepDefinition, type StepExecution, StepStatu
 /** A step of the definition with what became of it. */
 export interface GraphNode {
   readonly id: string;
-  /** "agent", "function" or "tool". */
+  /** "agent", "function", "tool", "wait" or "workflow". */
   readonly type: string;
-  /** Its executions, in order; empty where it was never reached. */
+  /** Of a graph's step: the expression that decides whether it runs; empty: none. */
+  readonly when: string;
+  /** Its executions, in order, without those of a list's items; empty where it was never reached. */
   readonly executions: readonly StepExecution[];
+  /** Of a step with a list: the items of its last execution that have begun, by their place. */
+  readonly items: readonly StepExecution[];
 }
 
 /** A way from one step to another. */
@@ -14,7 +18,7 @@ export interface GraphEdge {
   readonly from: string;
   /** A step's id, or `end`. */
   readonly to: string;
-  /** "sequence", "rule:<n>" or "default". */
+  /** "sequence", "rule:<n>", "default", or, in a graph, "needs". */
   readonly source: string;
   /** The expression of a rule. */
   readonly when: string;
@@ -25,6 +29,8 @@ export interface GraphEdge {
 export interface RunGraph {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
+  /** Whether steps follow what they need, and not each other. */
+  readonly isGraph: boolean;
 }
 
 export const END = "end";
@@ -32,10 +38,36 @@ export const END = "end";
 /** The graph of a run's workflow, with the ways that the run took. */
 export function runGraph(run: Run): RunGraph {
   const definitions = run.definition?.steps ?? [];
-  const executions = Map.groupBy(run.steps, ({ stepId }) => stepId);
-  const nodes = definitions.map(({ id, kind }) => ({ id, type: kind.case ?? "unknown", executions: executions.get(id) ?? [] }));
-  const edges = definitions.flatMap((step, position) => edgesOf(step, definitions[position + 1]?.id ?? END, executions.get(step.id) ?? [], run));
-  return { nodes, edges };
+  const isGraph = definitions.some(({ needs }) => needs.length > 0);
+  const executions = Map.groupBy(
+    run.steps.filter(({ groupIndex }) => groupIndex === undefined),
+    ({ stepId }) => stepId,
+  );
+  const items = Map.groupBy(
+    run.steps.filter(({ groupIndex }) => groupIndex !== undefined),
+    ({ groupIndex }) => groupIndex,
+  );
+  const nodes = definitions.map(({ id, kind, when }): GraphNode => {
+    const own = executions.get(id) ?? [];
+    const last = own.at(-1);
+    const ofLast = last?.itemCount === undefined ? [] : (items.get(last.executionIndex) ?? []);
+    return { id, type: kind.case ?? "unknown", when, executions: own, items: ofLast.toSorted((a, b) => (a.itemIndex ?? 0) - (b.itemIndex ?? 0)) };
+  });
+  const edges = isGraph
+    ? needEdges(definitions, executions)
+    : definitions.flatMap((step, position) => edgesOf(step, definitions[position + 1]?.id ?? END, executions.get(step.id) ?? [], run));
+  return { nodes, edges, isGraph };
+}
+
+/** A way is taken where what it leads to has begun. Steps that nobody needs lead to the end. */
+function needEdges(definitions: readonly StepDefinition[], executions: ReadonlyMap<string, readonly StepExecution[]>): GraphEdge[] {
+  const last = (id: string): StepExecution | undefined => executions.get(id)?.at(-1);
+  const hasBegun = (id: string): boolean => last(id) !== undefined && last(id)?.status !== StepStatus.SKIPPED;
+  const needed = new Set(definitions.flatMap(({ needs }) => needs));
+  return definitions.flatMap(({ id, needs }) => [
+    ...needs.map((need) => ({ from: need, to: id, source: "needs", when: "", taken: hasBegun(id) ? 1 : 0 })),
+    ...(needed.has(id) ? [] : [{ from: id, to: END, source: "needs", when: "", taken: last(id)?.status === StepStatus.COMPLETED ? 1 : 0 }]),
+  ]);
 }
 
 function edgesOf(step: StepDefinition, following: string, executions: readonly StepExecution[], run: Run): GraphEdge[] {
@@ -58,6 +90,7 @@ function edgesOf(step: StepDefinition, following: string, executions: readonly S
 function wentOn(execution: StepExecution, to: string, run: Run): boolean {
   if (execution.nextSource === "end") return to === END;
   if (execution.status !== StepStatus.FAILED) return false;
-  const following = run.steps.find(({ executionIndex }) => executionIndex === execution.executionIndex + 1)?.stepId;
+  // The items of a list have indexes of their own between two steps.
+  const following = run.steps.find(({ executionIndex, groupIndex }) => executionIndex > execution.executionIndex && groupIndex === undefined)?.stepId;
   return following === undefined ? to === END && run.status === RunStatus.COMPLETED_WITH_ERRORS : following === to;
 }

@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ErrorCode } from "@forge/protocol/common";
-import { RunSchema, RunStatus, StepStatus } from "@forge/protocol/workflow";
+import { RunSchema, RunStatus, type StepExecution, StepStatus } from "@forge/protocol/workflow";
 import { describe, expect, it } from "vitest";
-import { executed, json, loopingRun, readInline, START_MS } from "../testing/runs.ts";
+import { executed, graphRun, json, loopingRun, readInline, START_MS } from "../testing/runs.ts";
 import { runGraph } from "./run-graph.ts";
 import { runPage } from "./run-page.ts";
 import { timeline } from "./timeline.ts";
@@ -43,6 +43,47 @@ describe("the graph of a run", () => {
   });
 });
 
+describe("the graph of a run whose steps need each other", () => {
+  it("has a way for each need, and one node for all items of a list", () => {
+    const { nodes, edges, isGraph } = runGraph(graphRun());
+    expect(isGraph).toBe(true);
+    expect(nodes.map(({ id, type, executions, items }) => `${id} ${type} ${executions.length} ${items.length}`)).toEqual([
+      "list function 1 0",
+      "notes function 1 0",
+      "check function 1 4",
+      "translate function 1 0",
+      "approve wait 1 0",
+      "publish workflow 0 0",
+    ]);
+    expect(edges.filter(({ taken }) => taken > 0).map(({ from, to }) => `${from} ${to}`)).toEqual(["list check", "notes approve", "list approve"]);
+    expect(edges.at(-1)).toMatchObject({ from: "publish", to: "end", source: "needs", taken: 0 });
+  });
+
+  it("says on the page how items ended, what waits and what was skipped", () => {
+    const page = runPage(graphRun(), readInline, START_MS + 10_000);
+    for (const text of [
+      "3 of 4 items, 1 failed, 1.0 s to 5.0 s",
+      "for signal approved, until 2027-",
+      "skipped: when is false",
+      "not reached",
+      "4, 4 items, 1 skipped",
+      "if state.inputs.version.endswith",
+    ])
+      expect(page).toContain(text.replaceAll("'", "&#39;"));
+    expect(page).toContain("[1] failed 4.0 s");
+    expect(page).toContain("$0.000400");
+  });
+
+  it("of a list of thousands stays a page that opens", () => {
+    const run = graphRun();
+    const [first] = run.steps.filter(({ groupIndex }) => groupIndex !== undefined);
+    run.steps.push(...Array.from({ length: 9_000 }, (_, index) => ({ ...(first as StepExecution), itemIndex: 4 + index, executionIndex: 100 + index })));
+    const page = runPage(run, readInline, START_MS + 10_000);
+    expect(page).toContain("… 8804 more items");
+    expect(page.length).toBeLessThan(200_000);
+  });
+});
+
 it("a run whose last step failed and was passed over ends in its graph as well", () => {
   const run = create(RunSchema, {
     status: RunStatus.COMPLETED_WITH_ERRORS,
@@ -65,6 +106,16 @@ describe("the timeline of a run", () => {
       [1_000, 4_000],
     ]);
     expect(totalMs).toBe(4_000);
+    expect(timeline(graphRun(), START_MS).bars.map(({ label }) => label)).toEqual([
+      "list",
+      "notes",
+      "check",
+      "check [0]",
+      "check [1]",
+      "check [2]",
+      "check [3]",
+      "approve",
+    ]);
     expect(timeline(create(RunSchema), START_MS)).toEqual({ bars: [], totalMs: 1 });
   });
 });

@@ -1,18 +1,22 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { addUsage } from "@forge/domain";
 import type { Usage } from "@forge/protocol/common";
-import { type Run, RunStatusSchema, type StepExecution, StepStatusSchema } from "@forge/protocol/workflow";
+import { type Run, RunStatusSchema, type StepExecution, StepStatus, StepStatusSchema, StepType } from "@forge/protocol/workflow";
 import { type ReadValue, type StateVersion, stateHistory } from "../history/state-history.ts";
+import { formatDuration } from "./format-duration.ts";
 import { graphSvg } from "./graph-svg.ts";
 import { escapeHtml, shorten } from "./html-text.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 import { runGraph } from "./run-graph.ts";
-import { type Timeline, timeline } from "./timeline.ts";
+import { type Timeline, type TimelineBar, timeline } from "./timeline.ts";
 
 /** Characters of one value on the page; the whole is in `forge inspect --json`. */
 const VALUE_MAX = 4_000;
 /** Changes of one step on the page. */
 const CHANGES_MAX = 200;
+/** Items of one list in the timeline. */
+const ITEMS_MAX = 200;
 
 /** A run as one HTML file that needs nothing else: its graph, its timeline, what each step changed, and what it cost. It holds no script, and everything that the run brought is escaped. */
 export function runPage(run: Run, read: ReadValue, nowMs: number): string {
@@ -49,24 +53,48 @@ function facts(run: Run, nowMs: number): string {
   const rows: [string, string][] = [
     ["Run", run.runId],
     ["Started", run.createdAt === undefined ? "" : timestampDate(run.createdAt).toISOString()],
-    ["Took", duration(timeline(run, nowMs).totalMs)],
-    ["Steps", String(run.steps.length)],
+    ["Took", formatDuration(timeline(run, nowMs).totalMs)],
+    ["Steps", stepCount(run)],
     ["Cost", cost(run.usage)],
     ["Workflow", `sha256 ${run.workflowHash}`],
   ];
-  return `<dl>${rows.map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeHtml(value)}</dd></div>`).join("")}</dl>`;
+  return `<dl>${rows
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeHtml(value)}</dd></div>`)
+    .join("")}</dl>`;
+}
+
+/** Executions of steps; items of lists apart. */
+function stepCount({ steps }: Run): string {
+  const items = steps.filter(({ groupIndex }) => groupIndex !== undefined).length;
+  const skipped = steps.filter(({ status }) => status === StepStatus.SKIPPED).length;
+  return `${steps.length - items - skipped}${items === 0 ? "" : `, ${items} items`}${skipped === 0 ? "" : `, ${skipped} skipped`}`;
 }
 
 function timelineRows({ bars, totalMs }: Timeline): string {
-  const percent = (ms: number): string => ((ms / totalMs) * 100).toFixed(3);
-  const rows = bars.map(({ step, fromMs, toMs }) => {
-    const status = stepStatus(step);
-    const name = `<span class="name">${escapeHtml(step.stepId)}</span>`;
-    const attempts = step.attemptCount > 1 ? `, ${step.attemptCount} attempts` : "";
-    const text = `${duration(toMs - fromMs)}${attempts}`;
-    return `<div class="row"><div class="label">${name}</div><div class="track"><div class="bar ${status.toLowerCase()}" style="left:${percent(fromMs)}%;width:max(2px,${percent(toMs - fromMs)}%)" title="${escapeHtml(`${step.stepId}: ${status}, ${text}, from ${duration(fromMs)}`)}"></div></div><div class="took">${escapeHtml(text)}</div></div>`;
-  });
+  const rows: string[] = [];
+  const items = Map.groupBy(bars, ({ step }) => step.groupIndex);
+  for (const bar of bars) {
+    if (bar.step.groupIndex !== undefined) continue;
+    rows.push(timelineRow(bar, totalMs));
+    const own = bar.step.itemCount === undefined ? [] : (items.get(bar.step.executionIndex) ?? []);
+    if (own.length === 0) continue;
+    const more = own.length > ITEMS_MAX ? `<p class="count">… ${own.length - ITEMS_MAX} more items</p>` : "";
+    const shown = own.slice(0, ITEMS_MAX).map((item) => timelineRow(item, totalMs));
+    rows.push(
+      `<details class="items"${own.length > 12 ? "" : " open"}><summary>${own.length} of ${bar.step.itemCount} items</summary>${shown.join("\n")}${more}</details>`,
+    );
+  }
   return `<div class="timeline">${rows.join("\n")}</div>`;
+}
+
+function timelineRow({ step, label, fromMs, toMs }: TimelineBar, totalMs: number): string {
+  const percent = (ms: number): string => ((ms / totalMs) * 100).toFixed(3);
+  const status = stepStatus(step);
+  const attempts = step.attemptCount > 1 ? `, ${step.attemptCount} attempts` : "";
+  const text = `${formatDuration(toMs - fromMs)}${attempts}`;
+  const kind = step.stepType === StepType.WAIT ? " wait" : step.itemCount === undefined ? "" : " list";
+  return `<div class="row"><div class="label"><span class="name">${escapeHtml(label)}</span></div><div class="track"><div class="bar ${status.toLowerCase()}${kind}" style="left:${percent(fromMs)}%;width:max(2px,${percent(toMs - fromMs)}%)" title="${escapeHtml(`${label}: ${status}, ${text}, from ${formatDuration(fromMs)}`)}"></div></div><div class="took">${escapeHtml(text)}</div></div>`;
 }
 
 function stepStatus(step: StepExecution): string {
@@ -91,10 +119,16 @@ function text(value: JsonValue | undefined): string {
 }
 
 function costTable(run: Run): string {
-  const rows = run.steps.map(
-    (step) =>
-      `<tr><td>${escapeHtml(step.stepId)}</td><td>${tokens(step.usage)}</td><td>${cost(step.usage)}</td><td>${duration(Number(step.durationMs))}</td><td>${duration(Number(step.handlerDurationMs + step.toolDurationMs))}</td></tr>`,
-  );
+  const items = Map.groupBy(run.steps, ({ groupIndex }) => groupIndex);
+  const rows = run.steps
+    .filter(({ groupIndex, status }) => groupIndex === undefined && status !== StepStatus.SKIPPED)
+    .map((step) => {
+      const own = step.itemCount === undefined ? [] : (items.get(step.executionIndex) ?? []);
+      const usage = step.usage ?? own.reduce<Usage | undefined>((sum, item) => addUsage(sum, item.usage), undefined);
+      const inCall = [step, ...own].reduce((sum, { handlerDurationMs, toolDurationMs }) => sum + Number(handlerDurationMs + toolDurationMs), 0);
+      const count = step.itemCount === undefined ? "" : ` <span class="count">${step.itemCount} items</span>`;
+      return `<tr><td>${escapeHtml(step.stepId)}${count}</td><td>${tokens(usage)}</td><td>${cost(usage)}</td><td>${step.finishedAt === undefined ? "" : formatDuration(Number(step.durationMs))}</td><td>${inCall === 0 ? "" : formatDuration(inCall)}</td></tr>`;
+    });
   return `<table><thead><tr><th>step</th><th>tokens</th><th>cost</th><th>took</th><th>of it in the call</th></tr></thead><tbody>${rows.join("")}</tbody><tfoot><tr><td>run</td><td>${tokens(run.usage)}</td><td>${cost(run.usage)}</td><td></td><td></td></tr></tfoot></table>`;
 }
 
@@ -105,12 +139,4 @@ function tokens(usage: Usage | undefined): string {
 function cost(usage: Usage | undefined): string {
   if (usage === undefined) return "";
   return usage.costMicroUsd === undefined ? "no price known" : `$${(Number(usage.costMicroUsd) / 1e6).toFixed(6)}`;
-}
-
-function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1_000);
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

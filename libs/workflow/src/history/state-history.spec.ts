@@ -1,8 +1,9 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { RunSchema, RunStatus, StepStatus } from "@forge/protocol/workflow";
 import { describe, expect, it } from "vitest";
 import { executed, json, loopingRun, readInline } from "../testing/runs.ts";
-import { stateAt, stateHistory, valuesOf } from "./state-history.ts";
+import { stateAt, stateHistory, stepStates, valuesOf } from "./state-history.ts";
 
 describe("the history of a run's state", () => {
   it("has a version for the start and one for each execution that ended, each with what it changed", () => {
@@ -44,6 +45,42 @@ describe("the history of a run's state", () => {
     });
     const versions = stateHistory(run, readInline);
     expect(versions.map(({ changes }) => changes.map(({ marker, path }) => `${marker} ${path}`)).slice(1)).toEqual([["+ steps.a"], ["- steps.a"]]);
+  });
+
+  it("has the state before and after each execution", () => {
+    const run = loopingRun();
+    const states = Array.from(stepStates(run, readInline));
+    expect(states.map(({ step }) => step.stepId)).toEqual(["draft", "review", "draft", "review", "send"]);
+    for (const [index, { before, after }] of states.entries()) {
+      expect(before).toEqual(stateAt(run, index, readInline));
+      expect(after).toEqual(stateAt(run, index + 1, readInline));
+    }
+  });
+
+  it("counts steps that ran at once in the order in which they ended, and the items of a list with their list", () => {
+    const at = (startMs: number, endMs: number) => ({ startedAt: timestampFromMs(startMs), finishedAt: timestampFromMs(endMs) });
+    const run = create(RunSchema, {
+      status: RunStatus.RUNNING,
+      steps: [
+        executed({ stepId: "slow", output: json("slow"), ...at(0, 50) }, 0),
+        executed({ stepId: "fast", output: json("fast"), ...at(0, 10) }, 1),
+        executed({ stepId: "each", output: json(["item"]), itemCount: 1, ...at(10, 30) }, 2),
+        executed({ stepId: "each", output: json("item"), groupIndex: 2, itemIndex: 0, ...at(10, 30) }, 3),
+        executed({ stepId: "last", status: StepStatus.RUNNING, startedAt: timestampFromMs(50), finishedAt: undefined }, 4),
+      ],
+    });
+    expect(stateHistory(run, readInline).map(({ step }) => step?.stepId)).toEqual([undefined, "fast", "each", "slow"]);
+    const seen = Array.from(stepStates(run, readInline)).map(({ before, after }) => [
+      Object.keys(before["steps"] ?? {}),
+      after && Object.keys(after["steps"] ?? {}),
+    ]);
+    expect(seen).toEqual([
+      [[], ["fast", "each", "slow"]],
+      [[], ["fast"]],
+      [["fast"], ["fast", "each"]],
+      [["fast"], ["fast"]],
+      [["fast", "each", "slow"], undefined],
+    ]);
   });
 
   it("names the values that it reads", () => {

@@ -1,4 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Value } from "@forge/protocol/common";
 import { type Run, type StepExecution, StepStatus } from "@forge/protocol/workflow";
 import { diffJson, type StateChange } from "./json-diff.ts";
@@ -53,10 +54,68 @@ export function stateAt(run: Run, version: number, read: ReadValue): State {
   };
 }
 
+/** An execution with the state around it. */
+export interface StepStates {
+  readonly step: StepExecution;
+  /** When it began. */
+  readonly before: State;
+  /** When it had ended; undefined where it has not. */
+  readonly after: State | undefined;
+}
+
+/**
+ * Every execution of a run in order, with the state before and after it; of an item of a list the state is the list's. One at a time: all of them together
+ * take the square of the run's length.
+ */
+export function* stepStates(run: Run, read: ReadValue): Generator<StepStates> {
+  const ended = endedSteps(run);
+  const frame = stateAt(run, 0, read);
+  const outputs = new Map<string, JsonValue>();
+  const state = (): State => ({ ...frame, steps: Object.fromEntries(outputs) });
+  const change = ({ stepId, output }: StepExecution): void => {
+    if (output === undefined) outputs.delete(stepId);
+    else outputs.set(stepId, read(output));
+  };
+  let applied = 0;
+  const isBefore = (one: StepExecution, other: StepExecution): boolean => {
+    const [ends, begins] = [momentOf(one.finishedAt), momentOf(other.startedAt)];
+    // What one append decides has one time: then the order of the executions tells.
+    return ends < begins || (ends === begins && one.executionIndex < other.executionIndex);
+  };
+  for (const step of run.steps) {
+    for (let next = ended[applied]; next !== undefined && isBefore(next, step); next = ended[++applied]) change(next);
+    const before = state();
+    if (!ENDED.has(step.status)) {
+      yield { step, before, after: undefined };
+      continue;
+    }
+    if (step.groupIndex !== undefined) {
+      yield { step, before, after: before };
+      continue;
+    }
+    // What ended meanwhile beside it is in the state that it left as well; it counts for what follows only once it is its turn.
+    const kept = new Map(outputs);
+    for (const other of ended.slice(applied)) {
+      change(other);
+      if (other === step) break;
+    }
+    const after = state();
+    outputs.clear();
+    for (const [id, output] of kept) outputs.set(id, output);
+    yield { step, before, after };
+  }
+}
+
 const ENDED: ReadonlySet<StepStatus> = new Set([StepStatus.COMPLETED, StepStatus.FAILED]);
 
+/** Executions that changed the state, in the order in which they ended. Items of a list are part of its step's output. */
 function endedSteps(run: Run): StepExecution[] {
-  return run.steps.filter(({ status }) => ENDED.has(status));
+  const ended = run.steps.filter(({ status, groupIndex }) => ENDED.has(status) && groupIndex === undefined);
+  return ended.toSorted((a, b) => momentOf(a.finishedAt) - momentOf(b.finishedAt) || a.executionIndex - b.executionIndex);
+}
+
+function momentOf(moment: Timestamp | undefined): number {
+  return moment === undefined ? 0 : timestampMs(moment);
 }
 
 function asSteps(stepId: string, output: JsonValue | undefined): JsonValue {

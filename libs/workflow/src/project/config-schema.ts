@@ -33,6 +33,20 @@ const provider = z.looseObject({
   models: z.record(z.string(), z.looseObject({ temperature: z.number().min(0).max(2).optional(), max_tokens: positive.optional() })).optional(),
 });
 
+/** Matched against the whole name of a program, as in `git|npm`. */
+const programPattern = z.string().min(1).max(1024).refine(compiles, "expected a regular expression");
+const programs = z.array(programPattern).max(256);
+
+function compiles(pattern: string): boolean {
+  try {
+    new RegExp(`^(?:${pattern})$`);
+    return true;
+  } catch {
+    // The parser says no by throwing.
+    return false;
+  }
+}
+
 /** `runtime.yaml`: every field, its bounds and its default. */
 export const RuntimeConfigSchema = z.strictObject({
   schema_version: z.enum(["v1"]).default("v1"),
@@ -64,9 +78,30 @@ export const RuntimeConfigSchema = z.strictObject({
   working_memory_max_entries: positive.default(50),
   working_memory_max_scratch_bytes: positive.default(256_000),
   episodic_max_summary_bytes: positive.default(512),
-  /** Regular expressions. */
-  shell_allowlist: z.array(z.string().max(1024)).max(256).default([]),
-  shell_denylist: z.array(z.string().max(1024)).max(256).default([]),
+  /** What becomes of runs that have ended. */
+  retention: z
+    .strictObject({
+      /** A run is archived so long after its end; absent: none is. */
+      archive_after: duration.optional(),
+    })
+    .prefault({}),
+  /** Programs that tools.shell may run; none: all. */
+  shell_allowlist: programs.default([]),
+  /** Programs that tools.shell may not run; looked at first. */
+  shell_denylist: programs.default([]),
+  /** A strategy of one's own for agents, as `module.name`. */
+  custom_handler: z.string().max(256).optional(),
+  /** Other ways to write fields from above. */
+  shell: z.strictObject({ allowlist: programs.optional(), denylist: programs.optional() }).optional(),
+  memory: z
+    .strictObject({
+      working: z.strictObject({ max_entries: positive.optional(), max_scratch_bytes: positive.optional() }).optional(),
+      episodic: z.strictObject({ max_summary_bytes: positive.optional() }).optional(),
+    })
+    .optional(),
+  llm_limits: z.looseObject({}).optional(),
+  /** A model's settings as they were written before there were providers. */
+  model: z.looseObject({}).optional(),
 });
 
 /** A project's configuration, defaults filled in. */

@@ -1,10 +1,9 @@
-import { join } from "node:path";
-import { isCollection, type Node } from "yaml";
-import { z } from "zod";
+import { basename, join } from "node:path";
+import type { JsonValue } from "@bufbuild/protobuf";
+import { ForgeError } from "@forge/protocol";
 import { readTextFile } from "../read-text-file.ts";
-import { unknownName } from "../yaml/problems.ts";
-import { YamlReader } from "../yaml/yaml-reader.ts";
-import { startOf } from "../yaml/yaml-source.ts";
+import { ALIASES, withoutAliases } from "./config-aliases.ts";
+import { CONFIG_REASON, type ConfigFile, type ConfigPlace, type Environment, readConfigFile } from "./config-file.ts";
 import { type RuntimeConfig, RuntimeConfigSchema } from "./config-schema.ts";
 import { exists } from "./find-project.ts";
 
@@ -12,76 +11,73 @@ export interface LoadedConfig {
   readonly config: RuntimeConfig;
   /** Keys that are not known and were left out, each with file, line and column. */
   readonly warnings: readonly string[];
+  /** Where the field with a dotted path is written, under whichever of its names; undefined where it has its default. */
+  readonly placeOf: (field: string) => ConfigPlace | undefined;
 }
 
 const CONFIG_BYTES_MAX = 262_144;
-const REASON = "CONFIG_VALIDATION";
+const CONFIG_FILE = "runtime.yaml";
+const OVERLAY_NAME = /^[\w-]{1,64}$/;
 
-/** Reads a project's `runtime.yaml`; defaults where there is none. Throws ForgeError, reason CONFIG_VALIDATION, with every wrong value's line and column. */
-export async function loadConfig(root: string): Promise<LoadedConfig> {
-  const path = join(root, "runtime.yaml");
-  if (!(await exists(path))) return { config: RuntimeConfigSchema.parse({}), warnings: [] };
-  return parseConfig(await readTextFile(path, { what: "configuration", bytesMax: CONFIG_BYTES_MAX, reason: REASON }), path);
+/**
+ * Reads a project's `runtime.yaml`, and over it `runtime.<RUNTIME_ENV>.yaml` where the environment names one and it is there; defaults where there is nothing.
+ * Throws ForgeError, reason CONFIG_VALIDATION, with every wrong value's line and column.
+ */
+export async function loadConfig(root: string, environment: Environment): Promise<LoadedConfig> {
+  const files: ConfigFile[] = [];
+  for (const path of [join(root, CONFIG_FILE), ...overlayOf(root, environment)]) {
+    if (!(await exists(path))) continue;
+    files.push(readConfigFile(await readTextFile(path, { what: "configuration", bytesMax: CONFIG_BYTES_MAX, reason: CONFIG_REASON }), path, environment));
+  }
+  return combine(files);
 }
 
 /** Reads the text of a `runtime.yaml`. */
-export function parseConfig(text: string, file: string): LoadedConfig {
-  const reader = new YamlReader(text, file, REASON);
-  reader.problems.throwIfAny();
-  const value = reader.source.root === null ? {} : (reader.json(reader.source.root, "the configuration") ?? {});
-  reader.problems.throwIfAny();
-  const issues = RuntimeConfigSchema.safeParse(value).error?.issues ?? [];
-  for (const issue of issues) {
-    const at = startOf(nodeAt(reader.source.root, issue.path));
-    if (issue.code !== "unrecognized_keys") {
-      reader.problems.add(at, `${issue.path.join(".") || "the configuration"}: ${issue.message}`);
-      continue;
+export function parseConfig(text: string, file: string, environment: Environment = {}): LoadedConfig {
+  return combine([readConfigFile(text, file, environment)]);
+}
+
+function overlayOf(root: string, { RUNTIME_ENV: name }: Environment): string[] {
+  if (name === undefined || name === "") return [];
+  if (OVERLAY_NAME.test(name)) return [join(root, `${basename(CONFIG_FILE, ".yaml")}.${name}.yaml`)];
+  throw ForgeError.validation("RUNTIME_ENV", "RUNTIME_ENV is a name of letters, digits, _ and -, such as prod", { reason: CONFIG_REASON });
+}
+
+/** Later files win, key by key. */
+function combine(files: readonly ConfigFile[]): LoadedConfig {
+  let written: JsonValue = {};
+  for (const { value } of files) written = merge(written, value);
+  const placeOf = (field: string): ConfigPlace | undefined => {
+    for (const file of files.toReversed()) {
+      const place = file.placeOf(field);
+      if (place !== undefined) return place;
     }
-    for (const key of issue.keys) {
-      reader.problems.warn(startOf(keyAt(nodeAt(reader.source.root, issue.path), key)), unknownName("key", key, knownKeys(issue.path)));
-      delete (valueAt(value, issue.path) as Record<string, unknown>)[key];
-    }
-  }
-  reader.problems.throwIfAny();
-  return { config: RuntimeConfigSchema.parse(value), warnings: reader.problems.warnings };
+    return undefined;
+  };
+  return {
+    config: withoutAliases(RuntimeConfigSchema.parse(written), written),
+    warnings: files.flatMap(({ warnings }) => warnings),
+    placeOf: (field) =>
+      placeOf(field) ??
+      aliasesOf(field)
+        .map(placeOf)
+        .find((place) => place !== undefined),
+  };
 }
 
-type Path = readonly PropertyKey[];
-
-/** The value at a path of a JSON value; the path comes from the value itself. */
-function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)[key], value);
+function aliasesOf(field: string): string[] {
+  return ALIASES.filter(([name]) => name === field).map(([, alias]) => alias);
 }
 
-/** The node at a path, or the last one on the way there. */
-function nodeAt(root: Node | null, path: Path): Node | null {
-  let node = root;
-  for (const key of path) {
-    const next: unknown = isCollection(node) ? node.get(key, true) : undefined;
-    if (next === undefined || next === null) break;
-    node = next as Node;
-  }
-  return node;
+function merge(base: JsonValue, overlay: JsonValue): JsonValue {
+  if (!isMapping(base) || !isMapping(overlay)) return overlay;
+  const merged = Object.entries(overlay).map(([key, value]): [string, JsonValue] => [
+    key,
+    Object.hasOwn(base, key) ? merge(base[key] as JsonValue, value) : value,
+  ]);
+  return { ...base, ...Object.fromEntries(merged) };
 }
 
-/** The node of a mapping's key. */
-function keyAt(node: Node | null, name: string): Node | null {
-  const pairs = isCollection(node) ? (node.items as { key?: Node & { value?: unknown } }[]) : [];
-  return pairs.find(({ key }) => key?.value === name)?.key ?? node;
-}
-
-interface JsonSchema {
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly additionalProperties?: JsonSchema | boolean;
-  readonly items?: JsonSchema;
-}
-
-/** The keys that the schema knows at a path. */
-function knownKeys(path: Path): string[] {
-  let schema: JsonSchema | undefined = z.toJSONSchema(RuntimeConfigSchema, { io: "input" }) as JsonSchema;
-  for (const key of path) {
-    const others: JsonSchema | boolean | undefined = schema?.additionalProperties;
-    schema = typeof key === "number" ? schema?.items : (schema?.properties?.[String(key)] ?? (typeof others === "object" ? others : undefined));
-  }
-  return Object.keys(schema?.properties ?? {});
+function isMapping(value: JsonValue): value is { [key: string]: JsonValue } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,10 @@
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { loadAgents } from "../agent/agent-registry.ts";
-import { type LoadedWorkflow, parseWorkflow, WORKFLOW_BYTES_MAX } from "../definition/parse-workflow.ts";
+import type { LoadedWorkflow } from "../definition/loaded-workflow.ts";
 import { parseReference } from "../definition/reference.ts";
-import { readTextFile } from "../read-text-file.ts";
+import { DefinitionFiles } from "./definition-files.ts";
 import { exists, findProject, isProject } from "./find-project.ts";
 import { openProject, type Project } from "./project.ts";
 import { findDefaultWorkflow, findWorkflow } from "./workflow-registry.ts";
@@ -54,10 +54,9 @@ export async function resolveWorkflow(reference: string, { directory, project }:
   });
 }
 
-/** Loads one workflow file of a project. */
+/** Loads one workflow file of a project, with the workflows, agents and schemas that it names. */
 export async function loadWorkflow(project: Project, path: string): Promise<LoadedWorkflow> {
-  const text = await readTextFile(path, { what: "workflow", bytesMax: WORKFLOW_BYTES_MAX, reason: "WORKFLOW_VALIDATION" });
-  return parseWorkflow(text, { file: relative(project.root, path), agents: await loadAgents(project) });
+  return new DefinitionFiles(project, await loadAgents(project)).load(path);
 }
 
 async function loadFrom(project: Project, path: string): Promise<ResolvedWorkflow> {

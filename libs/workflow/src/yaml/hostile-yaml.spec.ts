@@ -30,6 +30,30 @@ describe("hostile YAML", () => {
     ["a cycle", `${VALID}    inputs: {x: &x [*x]}\n`, ["6:21: input x is nested deeper than 64"]],
     ["half a surrogate pair", `${VALID}    inputs: {x: "\\ud800"}\n`, ["6:17: input x holds a NUL or half a surrogate pair, which can't be stored"]],
     ["a NUL", `${VALID}    inputs: {x: "a\\0b"}\n`, ["6:17: input x holds a NUL or half a surrogate pair, which can't be stored"]],
+    ["an id of the language", VALID.replace("id: a", "id: __proto__"), ["3:9: step id `__proto__` is no valid name; expected letters, digits, `_` and `-`"]],
+    ["a need of the language", `${VALID}    needs: [__proto__]\n`, ["6:13: unknown step in needs of step a `__proto__`; expected a"]],
+    ["ids with a dot", VALID.replace("id: a", "id: a.b"), ["3:9: step id `a.b` is no valid name; expected letters, digits, `_` and `-`"]],
+    ["ids with a slash", VALID.replace("id: a", "id: a/../b"), ["3:9: step id `a/../b` is no valid name; expected letters, digits, `_` and `-`"]],
+    ["ids with a space", VALID.replace("id: a", "id: 'a b'"), ["3:9: step id `a b` is no valid name; expected letters, digits, `_` and `-`"]],
+    [
+      "a country where true or false belongs",
+      `${VALID.replace("tool\n    tool: t", "function\n    function: m.f")}    idempotent: no\n`,
+      ["6:17: idempotent is the text `no`; expected true or false"],
+    ],
+    [
+      "anchors that expand to a billion",
+      `${VALID}    inputs:\n      a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n${Array.from({ length: 7 }, (_, index) => `      a${index + 1}: &a${index + 1} [${`*a${index}, `.repeat(10)}]`).join("\n")}\n`,
+      [
+        "11:15: input a4 has 422221 bytes of JSON; at most 65536 are allowed",
+        "7:28: more than 1000000 values; aliases repeat too much",
+        "12:15: input a5 has 3330868 bytes of JSON; at most 65536 are allowed",
+      ],
+    ],
+    [
+      "a tab and Windows line ends behind a byte order mark",
+      "\uFEFFworkflow:\r\n\tid: w\r\n",
+      ["2:1: a tab in the indentation; YAML is indented with spaces only"],
+    ],
     ["an open quote", "workflow: 'x", ["1:13: Missing closing 'quote"]],
   ])("refuses %s", (_name, text, expected) => {
     expect(problems(text)).toStrictEqual(expected);

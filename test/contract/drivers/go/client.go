@@ -77,6 +77,7 @@ func openClient(open *contract.OpenClient) (*client, error) {
 func newClient(parent context.Context, conn *grpc.ClientConn) *client {
 	ctx, cancel := context.WithCancel(parent)
 	sessions, workflows := session.NewSessionServiceClient(conn), workflow.NewWorkflowServiceClient(conn)
+	schedules := workflow.NewScheduleServiceClient(conn)
 	events, approvals := event.NewEventServiceClient(conn), event.NewApprovalServiceClient(conn)
 	artifacts, workspaces := artifact.NewArtifactServiceClient(conn), workspace.NewWorkspaceServiceClient(conn)
 	tokens, workers := token.NewTokenServiceClient(conn), worker.NewWorkerServiceClient(conn)
@@ -112,6 +113,14 @@ func newClient(parent context.Context, conn *grpc.ClientConn) *client {
 			"forge.worker.v1.WorkerService/ReportOutput":          unary(workers.ReportOutput),
 			"forge.worker.v1.WorkerService/SettleTasks":           unary(workers.SettleTasks),
 			"forge.worker.v1.WorkerService/Drain":                 unary(workers.Drain),
+			"forge.workflow.v1.ScheduleService/PutSchedule":       unary(schedules.PutSchedule),
+			"forge.workflow.v1.ScheduleService/GetSchedule":       unary(schedules.GetSchedule),
+			"forge.workflow.v1.ScheduleService/ListSchedules":     unary(schedules.ListSchedules),
+			"forge.workflow.v1.ScheduleService/PauseSchedule":     unary(schedules.PauseSchedule),
+			"forge.workflow.v1.ScheduleService/ContinueSchedule":  unary(schedules.ContinueSchedule),
+			"forge.workflow.v1.ScheduleService/DeleteSchedule":    unary(schedules.DeleteSchedule),
+			"forge.workflow.v1.ScheduleService/TriggerSchedule":   unary(schedules.TriggerSchedule),
+			"forge.workflow.v1.ScheduleService/ListScheduleTimes": unary(schedules.ListScheduleTimes),
 			"forge.workflow.v1.WorkflowService/StartRun":          unary(workflows.StartRun),
 			"forge.workflow.v1.WorkflowService/CancelRun":         unary(workflows.CancelRun),
 			"forge.workflow.v1.WorkflowService/GetRun":            unary(workflows.GetRun),

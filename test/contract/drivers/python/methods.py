@@ -15,12 +15,13 @@ from forge_client._gen.forge.event.v1 import approval_service_pb2, event_service
 from forge_client._gen.forge.session.v1 import session_pb2
 from forge_client._gen.forge.token.v1 import token_pb2
 from forge_client._gen.forge.worker.v1 import worker_pb2
-from forge_client._gen.forge.workflow.v1 import workflow_pb2
+from forge_client._gen.forge.workflow.v1 import schedule_pb2, workflow_pb2
 from forge_client._gen.forge.workspace.v1 import workspace_pb2
 
 SERVICES = {
     "session": session_pb2.DESCRIPTOR,
     "workflow": workflow_pb2.DESCRIPTOR,
+    "schedule": schedule_pb2.DESCRIPTOR,
     "event": event_service_pb2.DESCRIPTOR,
     "approval": approval_service_pb2.DESCRIPTOR,
     "artifact": artifact_pb2.DESCRIPTOR,

@@ -5,13 +5,14 @@ import { ApprovalService, EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
 import { TokenService } from "@forge/protocol/token";
 import { WorkerService } from "@forge/protocol/worker";
-import { WorkflowService } from "@forge/protocol/workflow";
+import { ScheduleService, WorkflowService } from "@forge/protocol/workflow";
 import { WorkspaceService } from "@forge/protocol/workspace";
 
 /** What each property of a client is bound to. */
 const SERVICES: Readonly<Record<Exclude<keyof ConnectClient, "close">, DescService>> = {
   session: SessionService,
   workflow: WorkflowService,
+  schedule: ScheduleService,
   event: EventService,
   approval: ApprovalService,
   artifact: ArtifactService,

@@ -4,6 +4,7 @@ import { SCENARIOS as ARTIFACTS } from "./artifacts.ts";
 import { SCENARIOS as COMMANDS } from "./commands.ts";
 import { SCENARIOS as MISBEHAVIOUR } from "./misbehaviour.ts";
 import { SCENARIOS as PAYLOADS } from "./payloads.ts";
+import { SCENARIOS as SCHEDULES } from "./schedules.ts";
 import { SCENARIOS as SECRETS } from "./secrets.ts";
 import { SCENARIOS as SUBSCRIPTIONS } from "./subscriptions.ts";
 import { SCENARIOS as TURNS } from "./turns.ts";
@@ -16,6 +17,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...TURNS,
   ...APPROVALS,
   ...ARTIFACTS,
+  ...SCHEDULES,
   ...PAYLOADS,
   ...SECRETS,
   ...VERSIONS,

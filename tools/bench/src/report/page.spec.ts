@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatMarkdown, formatNumber, formatShortfalls, formatText } from "./format.ts";
-import { replaceMeasured } from "./page.ts";
+import { BESIDE_PEERS, replaceMeasured } from "./page.ts";
 import type { Section } from "./row.ts";
 
 const PAGE = "# Title\n\n<!-- measured: begin. Written by `npm run bench`. -->\n\nold\n\n<!-- measured: end -->\n\nafter\n";
@@ -27,6 +27,15 @@ describe("replaceMeasured", () => {
     const once = replaceMeasured(PAGE, "new");
     expect(once).toBe(PAGE.replace("old", "new"));
     expect(replaceMeasured(once, "new")).toBe(once);
+  });
+
+  it("changes the peers' part and no other", () => {
+    const page = `${PAGE}${BESIDE_PEERS.begin}\n\nold\n\n${BESIDE_PEERS.end}\n`;
+    const changed = replaceMeasured(page, "beside", BESIDE_PEERS);
+    expect(changed.startsWith(PAGE)).toBe(true);
+    expect(changed).toContain(`${BESIDE_PEERS.begin}\n\nbeside\n\n${BESIDE_PEERS.end}`);
+    expect(replaceMeasured(changed, "new")).toContain("beside");
+    expect(() => replaceMeasured(PAGE, "beside", BESIDE_PEERS)).toThrow("between");
   });
 
   it("refuses a page without markers", () => {

@@ -1,6 +1,6 @@
 import type { Spread } from "../statistics.ts";
 
-export type Unit = "/s" | "ms" | "s" | "commits" | "appends" | "ratio" | "µs";
+export type Unit = "/s" | "ms" | "s" | "commits" | "appends" | "ratio" | "µs" | "runs" | "steps" | "bytes" | "statements" | "rows";
 
 /** What must be reached, and whether it was. */
 export interface Target {

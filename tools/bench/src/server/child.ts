@@ -2,9 +2,19 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { type EchoConfig, ENVIRONMENT_VARIABLE, type ExecutorConfig, type Question, type ServerConfig, type WritesAnswer } from "./messages.ts";
+import type { FailedAnswer, PeerConfig, RoundAnswer, RoundQuestion, StartAnswer, StartQuestion } from "../peers/messages.ts";
+import {
+  type EchoConfig,
+  ENVIRONMENT_VARIABLE,
+  type ExecutorConfig,
+  type ListingAnswer,
+  type Question,
+  type ServerConfig,
+  type WritesAnswer,
+} from "./messages.ts";
 
 const ANSWER_MS_MAX = 60_000;
+const STOP_MS_MAX = 30_000;
 
 /** A process of its own; it ends with this one. */
 export class Child<Ready> {
@@ -19,10 +29,14 @@ export class Child<Ready> {
   }
 
   /** Resolves once the process has said that it is ready. */
-  static async start<Ready>(entry: URL, config: ServerConfig | ExecutorConfig | EchoConfig): Promise<Child<Ready>> {
+  static async start<Ready>(
+    entry: URL,
+    config: ServerConfig | ExecutorConfig | EchoConfig | PeerConfig,
+    environment: NodeJS.ProcessEnv = {},
+  ): Promise<Child<Ready>> {
     const name = path.basename(entry.pathname);
     const child = fork(fileURLToPath(entry), {
-      env: { ...process.env, [ENVIRONMENT_VARIABLE]: JSON.stringify(config) },
+      env: { ...process.env, ...environment, [ENVIRONMENT_VARIABLE]: JSON.stringify(config) },
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     return new Child(child, name, (await nextMessage(child, name)) as Ready);
@@ -34,10 +48,41 @@ export class Child<Ready> {
     return (await answer) as WritesAnswer;
   }
 
+  async listing(): Promise<ListingAnswer> {
+    const answer = nextMessage(this.#process, this.#name);
+    this.#process.send({ type: "listing" } satisfies Question);
+    return (await answer) as ListingAnswer;
+  }
+
+  /** Asks a peer's program. Throws what it failed with. */
+  async ask(question: RoundQuestion): Promise<RoundAnswer>;
+  async ask(question: StartQuestion): Promise<StartAnswer>;
+  async ask(question: RoundQuestion | StartQuestion): Promise<RoundAnswer | StartAnswer> {
+    const answer = nextMessage(this.#process, this.#name);
+    this.#process.send(question);
+    const message = (await answer) as RoundAnswer | StartAnswer | FailedAnswer;
+    if (message.type === "failed") throw new Error(`${this.#name}: ${message.message}`);
+    return message;
+  }
+
+  async exited(): Promise<void> {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) await once(this.#process, "exit");
+  }
+
+  /** Ends it as a power failure would: nothing in it is told. */
+  async kill(): Promise<void> {
+    this.#process.kill("SIGKILL");
+    await this.exited();
+  }
+
+  /** Does nothing where it has ended. One that does not end in time is killed. */
   async stop(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const exited = once(this.#process, "exit");
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), STOP_MS_MAX);
     this.#process.send({ type: "stop" } satisfies Question);
     await exited;
+    clearTimeout(timer);
   }
 }
 

@@ -1,5 +1,6 @@
 import { pino } from "pino";
-import { ENVIRONMENT_VARIABLE, type Question, type WritesAnswer } from "./messages.ts";
+import type { StatementCounter } from "./count-statements.ts";
+import { ENVIRONMENT_VARIABLE, type ListingAnswer, type Question, type WritesAnswer } from "./messages.ts";
 
 /** What the measuring process told this one. */
 export function configOf<Config>(): Config {
@@ -10,13 +11,20 @@ export function configOf<Config>(): Config {
 export const logger = pino({ level: "warn" }, pino.destination({ fd: 2, sync: true }));
 
 /** Says that this process is ready, answers questions, and ends when it is told to or when the measuring process has gone. */
-export function serve(ready: object, options: { readonly stop: () => Promise<void>; readonly writes?: () => WritesAnswer["writes"] }): void {
+export function serve(
+  ready: object,
+  options: { readonly stop: () => Promise<void>; readonly writes?: () => WritesAnswer["writes"]; readonly statements?: StatementCounter },
+): void {
   process.on("disconnect", () => process.exit(1));
   process.on("message", (question: Question) => {
     if (question.type === "writes") {
       const { user, system } = process.cpuUsage();
       const writes = options.writes?.();
-      process.send?.({ type: "writes", writes, cpuUs: user + system });
+      process.send?.({ type: "writes", writes, cpuUs: user + system, statements: options.statements?.count() });
+      return;
+    }
+    if (question.type === "listing") {
+      process.send?.({ type: "listing", statement: options.statements?.listing() } satisfies ListingAnswer);
       return;
     }
     options.stop().then(

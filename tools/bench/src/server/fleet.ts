@@ -4,7 +4,7 @@ import path from "node:path";
 import { createConnectClient, type ForgeClient } from "@forge/client";
 import type { PostgresConnection } from "@forge/store-postgres";
 import { Child } from "./child.ts";
-import type { ExecutorConfig, ServerConfig, ServerReady, WritesAnswer } from "./messages.ts";
+import type { ExecutorConfig, ListingAnswer, ServerConfig, ServerReady, WritesAnswer } from "./messages.ts";
 
 const FUNCTIONS = "export function nothing() {\n  return { done: true };\n}\n";
 
@@ -15,17 +15,24 @@ export interface Fleet {
   readonly clientToken: string;
   readonly bareUrl: string;
   writes(): Promise<WritesAnswer>;
+  /** The newest statement that read a list, as the control plane sent it. */
+  listing(): Promise<ListingAnswer>;
+  /** kill -9 of the control plane, and of the executor inside it. */
+  kill(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `inside`: as in `forge up`, the executor calls the control plane directly. `apart`: it is another process and calls it over Connect. */
-export async function startFleet(connection: PostgresConnection, executor: "inside" | "apart"): Promise<Fleet> {
+/**
+ * `inside`: as in `forge up`, the executor calls the control plane directly. `apart`: it is another process and calls it over Connect. `functions` is the module
+ * that steps call as `bench`.
+ */
+export async function startFleet(connection: PostgresConnection, executor: "inside" | "apart", functions = FUNCTIONS): Promise<Fleet> {
   const cleanup = new AsyncDisposableStack();
   try {
     const project = await mkdtemp(path.join(tmpdir(), "forge-bench-project-"));
     cleanup.defer(() => rm(project, { recursive: true, force: true }));
     await mkdir(path.join(project, "functions"));
-    await writeFile(path.join(project, "functions", "bench.ts"), FUNCTIONS);
+    await writeFile(path.join(project, "functions", "bench.ts"), functions);
     const serverConfig: ServerConfig = executor === "inside" ? { connection, project } : { connection };
     const server = await Child.start<ServerReady>(new URL("./server-process.ts", import.meta.url), serverConfig);
     cleanup.defer(() => server.stop());
@@ -37,7 +44,16 @@ export async function startFleet(connection: PostgresConnection, executor: "insi
     }
     const client = createConnectClient({ url, token: clientToken });
     cleanup.defer(() => client.close());
-    return { client, url, clientToken, bareUrl, writes: () => server.writes(), close: () => cleanup.disposeAsync() };
+    return {
+      client,
+      url,
+      clientToken,
+      bareUrl,
+      writes: () => server.writes(),
+      listing: () => server.listing(),
+      kill: () => server.kill(),
+      close: () => cleanup.disposeAsync(),
+    };
   } catch (error) {
     await cleanup.disposeAsync();
     throw error;

@@ -44,7 +44,7 @@ export interface EchoReady {
   readonly http2Url: string;
 }
 
-export type Question = { readonly type: "writes" } | { readonly type: "stop" };
+export type Question = { readonly type: "writes" } | { readonly type: "listing" } | { readonly type: "stop" };
 
 /** The answer to `writes`. */
 export interface WritesAnswer {
@@ -52,6 +52,14 @@ export interface WritesAnswer {
   readonly writes: Writes;
   /** Processor time of the process since its start, in microseconds. */
   readonly cpuUs: number;
+  /** Statements that it has sent to PostgreSQL, those by the clock included. */
+  readonly statements: number;
+}
+
+/** The answer to `listing`; absent where no list has been read. */
+export interface ListingAnswer {
+  readonly type: "listing";
+  readonly statement?: { readonly text: string; readonly values: readonly unknown[] };
 }
 
 export const ENVIRONMENT_VARIABLE = "FORGE_BENCH";

@@ -16,6 +16,7 @@ from forge_client._gen.forge.token.v1 import token_pb2
 from forge_client._gen.forge.tool.v1 import tool_pb2
 from forge_client._gen.forge.worker.v1 import worker_pb2
 from forge_client._gen.forge.workflow.v1 import definition_pb2
+from forge_client._gen.forge.workflow.v1 import schedule_pb2
 from forge_client._gen.forge.workflow.v1 import workflow_pb2
 from forge_client._gen.forge.workspace.v1 import workspace_pb2
 from forge_client._request import to_request
@@ -545,6 +546,7 @@ class AsyncWorkflowService:
         queue: str | None = None,
         model_override: str | None = None,
         policy: tool_pb2.ToolPolicy | Mapping[str, Any] | None = None,
+        workflow: str | None = None,
         timeout: float | None = None,
     ) -> workflow_pb2.StartRunResponse:
         """Starts a run; its id derives from namespace and command id, so retries meet.
@@ -557,13 +559,15 @@ class AsyncWorkflowService:
             model_override: Replaces the model of every agent step; empty: none.
             policy: What agents' tool calls may do without being asked, and what answers their questions; granted by
                 whoever starts the run.
+            workflow: A registered definition in place of `definition`: its id, which stands for its highest version, or
+                id@version. Looked up once, when the run starts.
             timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
 
         Raises:
             ForgeError: validation (the definition, an input; a function or model that nobody serves:
-                FUNCTION_NOT_SERVED, MODEL_NOT_SERVED); what every call may fail with.
+                FUNCTION_NOT_SERVED, MODEL_NOT_SERVED); not_found, DEFINITION_NOT_FOUND; what every call may fail with.
         """
-        message = to_request(workflow_pb2.StartRunRequest, request, {"header": header, "definition": definition, "inputs": inputs, "labels": labels, "queue": queue, "model_override": model_override, "policy": policy})
+        message = to_request(workflow_pb2.StartRunRequest, request, {"header": header, "definition": definition, "inputs": inputs, "labels": labels, "queue": queue, "model_override": model_override, "policy": policy, "workflow": workflow})
         return await self._channel.unary("/forge.workflow.v1.WorkflowService/StartRun", message, workflow_pb2.StartRunResponse, timeout)
 
     async def cancel_run(
@@ -780,6 +784,102 @@ class AsyncWorkflowService:
         """
         message = to_request(workflow_pb2.ListRunsRequest, request, {"page_size": page_size, "page_token": page_token, "status": status, "labels": labels, "workflow_id": workflow_id})
         return await self._channel.unary("/forge.workflow.v1.WorkflowService/ListRuns", message, workflow_pb2.ListRunsResponse, timeout)
+
+    async def archive_runs(
+        self,
+        request: workflow_pb2.ArchiveRunsRequest | None = None,
+        /,
+        *,
+        run_id: str | None = None,
+        older_than: duration_pb2.Duration | datetime.timedelta | Mapping[str, Any] | None = None,
+        dry_run: bool | None = None,
+        page_size: int | None = None,
+        page_token: str | None = None,
+        timeout: float | None = None,
+    ) -> workflow_pb2.ArchiveRunsResponse:
+        """Moves ended runs out of the way: their events are packed into artifacts. An archived run is read, replayed and
+        forked as before and takes no command (conflict, RUN_ARCHIVED). Archiving again does nothing.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            run_id: Only this one; empty: all that ended long enough ago.
+            older_than: Only what ended longer ago than this; absent: whenever it ended.
+            dry_run: Only says which these are.
+            page_size: Runs that are looked at; at most 500; 0: 50.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: validation; unsupported_version, FORMAT_NOT_READ, while an older control plane runs; of one run:
+                not_found; conflict, RUN_ACTIVE; what every call may fail with.
+        """
+        message = to_request(workflow_pb2.ArchiveRunsRequest, request, {"run_id": run_id, "older_than": older_than, "dry_run": dry_run, "page_size": page_size, "page_token": page_token})
+        return await self._channel.unary("/forge.workflow.v1.WorkflowService/ArchiveRuns", message, workflow_pb2.ArchiveRunsResponse, timeout)
+
+    async def register_definition(
+        self,
+        request: workflow_pb2.RegisterDefinitionRequest | None = None,
+        /,
+        *,
+        definition: definition_pb2.WorkflowDefinition | Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> workflow_pb2.RegisterDefinitionResponse:
+        """Keeps a definition under its id and version, for runs to be started by these alone. The same content again is
+        the same; another is refused, since a version never changes.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: validation (the definition); conflict, DEFINITION_EXISTS; what every call may fail with.
+        """
+        message = to_request(workflow_pb2.RegisterDefinitionRequest, request, {"definition": definition})
+        return await self._channel.unary("/forge.workflow.v1.WorkflowService/RegisterDefinition", message, workflow_pb2.RegisterDefinitionResponse, timeout)
+
+    async def get_definition(
+        self,
+        request: workflow_pb2.GetDefinitionRequest | None = None,
+        /,
+        *,
+        workflow: str | None = None,
+        timeout: float | None = None,
+    ) -> workflow_pb2.GetDefinitionResponse:
+        """Errors: validation; not_found, DEFINITION_NOT_FOUND.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            workflow: As StartRunRequest.workflow.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: What every call may fail with.
+        """
+        message = to_request(workflow_pb2.GetDefinitionRequest, request, {"workflow": workflow})
+        return await self._channel.unary("/forge.workflow.v1.WorkflowService/GetDefinition", message, workflow_pb2.GetDefinitionResponse, timeout)
+
+    async def list_definitions(
+        self,
+        request: workflow_pb2.ListDefinitionsRequest | None = None,
+        /,
+        *,
+        page_size: int | None = None,
+        page_token: str | None = None,
+        workflow_id: str | None = None,
+        timeout: float | None = None,
+    ) -> workflow_pb2.ListDefinitionsResponse:
+        """Registered definitions by id and version.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            page_size: At most 500; 0: 50.
+            workflow_id: Only this workflow's versions; empty: all.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: validation; what every call may fail with.
+        """
+        message = to_request(workflow_pb2.ListDefinitionsRequest, request, {"page_size": page_size, "page_token": page_token, "workflow_id": workflow_id})
+        return await self._channel.unary("/forge.workflow.v1.WorkflowService/ListDefinitions", message, workflow_pb2.ListDefinitionsResponse, timeout)
 
 
 class AsyncEventService:
@@ -1110,6 +1210,200 @@ class AsyncWorkerService:
         """
         message = to_request(worker_pb2.DrainRequest, request, {"worker_session_id": worker_session_id})
         return await self._channel.unary("/forge.worker.v1.WorkerService/Drain", message, worker_pb2.DrainResponse, timeout)
+
+
+class AsyncScheduleService:
+    """Keeps schedules. A schedule's run starts once for each of its times, whatever control planes come and go; it has the
+    label schedule_id and the principal `schedule:<id>`. Times are looked at by the clock of the database: one that
+    steps back delays the next time, and none is taken twice.
+    """
+
+    def __init__(self, channel: AsyncChannel) -> None:
+        self._channel = channel
+
+    async def put_schedule(
+        self,
+        request: schedule_pb2.PutScheduleRequest | None = None,
+        /,
+        *,
+        schedule_id: str | None = None,
+        spec: schedule_pb2.ScheduleSpec | Mapping[str, Any] | None = None,
+        paused: bool | None = None,
+        note: str | None = None,
+        expected_revision: int | None = None,
+        timeout: float | None = None,
+    ) -> schedule_pb2.PutScheduleResponse:
+        """Creates a schedule, or replaces the one with this id. Idempotent by content: the same again changes nothing. Its
+        workers need not be there. A new one, or one whose times have changed, begins now: no time before is made up
+        for.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            schedule_id: 1 to 64 of letters, digits and `.-_:@`.
+            paused: Absent: as it is; a new one is not paused.
+            note: At most 1,024 characters. Absent: as it is.
+            expected_revision: Only where this is its revision; 0: only where it does not exist. Absent: not looked at.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: validation (an expression, a time zone, the definition, an input); conflict, SCHEDULE_CHANGED;
+                what every call may fail with.
+        """
+        message = to_request(schedule_pb2.PutScheduleRequest, request, {"schedule_id": schedule_id, "spec": spec, "paused": paused, "note": note, "expected_revision": expected_revision})
+        return await self._channel.unary("/forge.workflow.v1.ScheduleService/PutSchedule", message, schedule_pb2.PutScheduleResponse, timeout)
+
+    async def get_schedule(
+        self,
+        request: schedule_pb2.GetScheduleRequest | None = None,
+        /,
+        *,
+        schedule_id: str | None = None,
+        timeout: float | None = None,
+    ) -> schedule_pb2.GetScheduleResponse:
+        """A schedule with all that it starts.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found, SCHEDULE_NOT_FOUND; what every call may fail with.
+        """
+        message = to_request(schedule_pb2.GetScheduleRequest, request, {"schedule_id": schedule_id})
+        return await self._channel.unary("/forge.workflow.v1.ScheduleService/GetSchedule", message, schedule_pb2.GetScheduleResponse, timeout)
+
+    async def list_schedules(
+        self,
+        request: schedule_pb2.ListSchedulesRequest | None = None,
+        /,
+        *,
+        page_size: int | None = None,
+        page_token: str | None = None,
+        timeout: float | None = None,
+    ) -> schedule_pb2.ListSchedulesResponse:
+        """Schedules, by id.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            page_size: At most 500; 0: 50.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: validation; what every call may fail with.
+        """
+        message = to_request(schedule_pb2.ListSchedulesRequest, request, {"page_size": page_size, "page_token": page_token})
+        return await self._channel.unary("/forge.workflow.v1.ScheduleService/ListSchedules", message, schedule_pb2.ListSchedulesResponse, timeout)
+
+    async def pause_schedule(
+        self,
+        request: schedule_pb2.PauseScheduleRequest | None = None,
+        /,
+        *,
+        schedule_id: str | None = None,
+        note: str | None = None,
+        timeout: float | None = None,
+    ) -> schedule_pb2.PauseScheduleResponse:
+        """No time is taken until the schedule is continued; a run that waits for the one before is given up. Idempotent.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            note: At most 1,024 characters. Absent: as it is.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found, SCHEDULE_NOT_FOUND; what every call may fail with.
+        """
+        message = to_request(schedule_pb2.PauseScheduleRequest, request, {"schedule_id": schedule_id, "note": note})
+        return await self._channel.unary("/forge.workflow.v1.ScheduleService/PauseSchedule", message, schedule_pb2.PauseScheduleResponse, timeout)
+
+    async def continue_schedule(
+        self,
+        request: schedule_pb2.ContinueScheduleRequest | None = None,
+        /,
+        *,
+        schedule_id: str | None = None,
+        note: str | None = None,
+        timeout: float | None = None,
+    ) -> schedule_pb2.ContinueScheduleResponse:
+        """Times are taken again from now on: those of the pause are not made up for. Idempotent.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            note: At most 1,024 characters. Absent: as it is.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found, SCHEDULE_NOT_FOUND; what every call may fail with.
+        """
+        message = to_request(schedule_pb2.ContinueScheduleRequest, request, {"schedule_id": schedule_id, "note": note})
+        return await self._channel.unary("/forge.workflow.v1.ScheduleService/ContinueSchedule", message, schedule_pb2.ContinueScheduleResponse, timeout)
+
+    async def delete_schedule(
+        self,
+        request: schedule_pb2.DeleteScheduleRequest | None = None,
+        /,
+        *,
+        schedule_id: str | None = None,
+        timeout: float | None = None,
+    ) -> schedule_pb2.DeleteScheduleResponse:
+        """Forgets a schedule and its past times. Runs that it has started go on.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found, SCHEDULE_NOT_FOUND; what every call may fail with.
+        """
+        message = to_request(schedule_pb2.DeleteScheduleRequest, request, {"schedule_id": schedule_id})
+        return await self._channel.unary("/forge.workflow.v1.ScheduleService/DeleteSchedule", message, schedule_pb2.DeleteScheduleResponse, timeout)
+
+    async def trigger_schedule(
+        self,
+        request: schedule_pb2.TriggerScheduleRequest | None = None,
+        /,
+        *,
+        header: common_pb2.CommandHeader | Mapping[str, Any] | None = None,
+        schedule_id: str | None = None,
+        timeout: float | None = None,
+    ) -> schedule_pb2.TriggerScheduleResponse:
+        """Starts a schedule's run now, whatever its overlap policy says, also while it is paused. The run's id derives
+        from schedule and command id, so retries meet.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found, SCHEDULE_NOT_FOUND; as WorkflowService.StartRun; what every call may fail with.
+        """
+        message = to_request(schedule_pb2.TriggerScheduleRequest, request, {"header": header, "schedule_id": schedule_id})
+        return await self._channel.unary("/forge.workflow.v1.ScheduleService/TriggerSchedule", message, schedule_pb2.TriggerScheduleResponse, timeout)
+
+    async def list_schedule_times(
+        self,
+        request: schedule_pb2.ListScheduleTimesRequest | None = None,
+        /,
+        *,
+        schedule_id: str | None = None,
+        upcoming: int | None = None,
+        page_size: int | None = None,
+        page_token: str | None = None,
+        timeout: float | None = None,
+    ) -> schedule_pb2.ListScheduleTimesResponse:
+        """The times to come, and those that were taken with what became of them.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            upcoming: How many times to come; at most 100.
+            page_size: Of past times: at most 500; 0: 50.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found, SCHEDULE_NOT_FOUND; validation; what every call may fail with.
+        """
+        message = to_request(schedule_pb2.ListScheduleTimesRequest, request, {"schedule_id": schedule_id, "upcoming": upcoming, "page_size": page_size, "page_token": page_token})
+        return await self._channel.unary("/forge.workflow.v1.ScheduleService/ListScheduleTimes", message, schedule_pb2.ListScheduleTimesResponse, timeout)
 
 
 class AsyncWorkspaceService:

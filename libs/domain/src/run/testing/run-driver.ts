@@ -1,17 +1,27 @@
 import { TurnOutcome, TurnStatus } from "@forge/protocol/session";
+import { Decision } from "@forge/protocol/tool";
+import { RunStatus } from "@forge/protocol/workflow";
+import { deadlineTimerKey, retryTimerKey, stepTaskKey, waitTimerKey } from "../keys.ts";
 import type { RunCommand } from "../run-command.ts";
-import { isActive, stepAt } from "../state.ts";
+import { type Execution, isActive, stepAt } from "../state.ts";
 import {
+  answer,
   artifact,
   cancelRun,
+  continueRun,
+  fired,
   json,
   lost,
+  pauseRun,
   RUN_ID,
   type RunStream,
   rejected,
   reportedLate,
+  resumeRun,
   returned,
   returnedValue,
+  runReport,
+  signalRun,
   started,
   taskCancelled,
   taskFailed,
@@ -21,6 +31,7 @@ import {
 
 /** What the world may do to a run at any moment; which of it is refused is for the run to say. */
 export const HAPPENINGS = [
+  "succeed",
   "succeed",
   "succeed",
   "succeed",
@@ -34,12 +45,18 @@ export const HAPPENINGS = [
   "fire",
   "fire early",
   "report late",
-  "refuse the session",
+  "refuse the opening",
   "refuse the turn",
   "refuse the cancel",
-  "stop the turn",
+  "stop the work elsewhere",
   "break the contract",
   "settle a stale key",
+  "say no",
+  "signal",
+  "pause",
+  "continue",
+  "resume",
+  "pass the deadline",
   "repeat",
   "cancel",
 ] as const;
@@ -49,47 +66,67 @@ export type Happening = (typeof HAPPENINGS)[number];
 /** The hash of an artifact whose JSON is {"v": 1}. */
 export const STORED = "stored";
 
-/** The command that a happening is now, if it is possible at all: what nobody could send is not tried. */
-export function commandFor(run: RunStream, happening: Happening, value: number, previous: RunCommand | undefined): RunCommand | undefined {
-  const current = run.current;
-  const [task] = run.work();
-  const [timer] = run.timers();
-  const { sessionId } = run;
+/** The signal that waits of driven definitions are for. */
+export const SIGNAL = "go";
+
+/** The command that a happening is now, to the execution that `pick` chooses, if it is possible at all: what nobody could send is not tried. */
+export function commandFor(run: RunStream, happening: Happening, value: number, pick: number, previous: RunCommand | undefined): RunCommand | undefined {
+  const leaves = leavesOf(run);
+  const current = leaves[pick % Math.max(1, leaves.length)];
+  const key = current === undefined || !isTask(run, current) ? undefined : stepTaskKey(current);
   switch (happening) {
     case "succeed":
-      return success(run, value);
+      return current && success(run, current, value);
     case "succeed with an artifact":
-      return task !== undefined && current?.call === undefined ? returnedValue(task.key, artifact(STORED)) : success(run, value);
+      if (current?.childRunId) return runReport(current.childRunId, { output: artifact(STORED) });
+      return key !== undefined && current?.call === undefined ? returnedValue(key, artifact(STORED)) : current && success(run, current, value);
     case "fail":
-      if (task !== undefined) return taskFailed(task.key);
-      return sessionId === "" ? undefined : turnReport(sessionId, { status: TurnStatus.FAILED, outcome: TurnOutcome.TASK_FAILED });
+      if (key !== undefined) return taskFailed(key);
+      if (current?.childRunId) return runReport(current.childRunId, { status: RunStatus.FAILED });
+      return current?.sessionId ? turnReport(current.sessionId, { status: TurnStatus.FAILED, outcome: TurnOutcome.TASK_FAILED }) : undefined;
     case "fail as unknown":
-      return task && taskFailed(task.key, "Nobody knows.", { unknown: true });
+      return key === undefined ? undefined : taskFailed(key, "Nobody knows.", { unknown: true });
     case "give up":
-      return task && taskCancelled(task.key);
+      return key === undefined ? undefined : taskCancelled(key);
     case "start":
-      return task && started(task.key);
+      return key === undefined ? undefined : started(key);
     case "lose":
-      return task && lost(task.key);
+      return key === undefined ? undefined : lost(key);
     case "fire":
-    case "fire early":
+    case "fire early": {
+      const timers = run.timers().filter((timer) => !timer.startsWith("deadline"));
+      const timer = timers[pick % Math.max(1, timers.length)];
       if (timer !== undefined && happening === "fire") run.nowMs += 10_000;
-      return timer === undefined ? undefined : { $typeName: "timer.fired", key: timer };
+      return timer === undefined ? undefined : fired(timer);
+    }
     case "report late":
       return reportedLate(run.state.endedCalls[0]?.key ?? "step:0:1");
-    case "refuse the session":
+    case "refuse the opening":
     case "refuse the turn":
     case "refuse the cancel": {
-      if (current === undefined || sessionId === "") return undefined;
-      const what = happening === "refuse the session" ? "create" : happening === "refuse the turn" ? "turn" : "cancel";
+      if (current === undefined || (current.sessionId === "" && current.childRunId === "")) return undefined;
+      const what = happening === "refuse the opening" ? "create" : happening === "refuse the turn" ? "turn" : "cancel";
       return rejected(`run:${RUN_ID}:${current.executionIndex}:${current.attempt}:${what}`);
     }
-    case "stop the turn":
-      return sessionId === "" ? undefined : turnReport(sessionId, { status: TurnStatus.CANCELLED, outcome: TurnOutcome.CANCELLED });
+    case "stop the work elsewhere":
+      if (current?.childRunId) return runReport(current.childRunId, { status: RunStatus.CANCELLED });
+      return current?.sessionId ? turnReport(current.sessionId, { status: TurnStatus.CANCELLED, outcome: TurnOutcome.CANCELLED }) : undefined;
     case "break the contract":
-      return task !== undefined && current?.call === undefined ? returned(task.key, [value]) : undefined;
+      return key !== undefined && current?.call === undefined ? returned(key, [value]) : undefined;
     case "settle a stale key":
       return returned(`step:${Math.max(0, run.state.executionCount - 2)}:1`, value);
+    case "say no":
+      return current?.wait?.approvalId ? answer(current.wait.approvalId, Decision.DENY) : undefined;
+    case "signal":
+      return signalRun(SIGNAL, { v: value });
+    case "pause":
+      return pauseRun();
+    case "continue":
+      return continueRun();
+    case "resume":
+      return resumeRun();
+    case "pass the deadline":
+      return fired(deadlineTimerKey(run.state.deadlineFromMs));
     case "repeat":
       return previous;
     case "cancel":
@@ -97,30 +134,47 @@ export function commandFor(run: RunStream, happening: Happening, value: number, 
   }
 }
 
-function success(run: RunStream, value: number): RunCommand | undefined {
-  const { current } = run;
-  const [task] = run.work();
-  const [timer] = run.timers();
-  if (timer !== undefined) return { $typeName: "timer.fired", key: timer };
+/** What is under way and no list. */
+function leavesOf(run: RunStream): readonly Execution[] {
+  return run.state.executions.filter(({ group }) => group === undefined);
+}
+
+function isTask(run: RunStream, { position }: Execution): boolean {
+  const { kind } = stepAt(run.state, position);
+  return kind.case === "function" || kind.case === "tool";
+}
+
+/** What ends an execution well, or takes it nearer to that. */
+function success(run: RunStream, execution: Execution, value: number): RunCommand {
+  const { wait, sessionId, childRunId, position, call } = execution;
+  const { kind, outputs } = stepAt(run.state, position);
+  if (wait !== undefined) {
+    if (wait.approvalId !== "") return answer(wait.approvalId);
+    return wait.signal === "" ? fired(waitTimerKey(execution)) : signalRun(wait.signal, { v: value });
+  }
+  if (sessionId !== "") return turnReport(sessionId, { text: json(outputs.length > 0 ? JSON.stringify({ v: value }) : "text") });
+  if (childRunId !== "") return runReport(childRunId, { output: json({ v: value }) });
+  if (kind.case === "agent" || kind.case === "workflow") return fired(retryTimerKey(execution));
+  const key = stepTaskKey(execution);
   // What is not idempotent has no result before its go-ahead.
-  if (task?.task.needsStart === true && current?.started === false) return started(task.key);
-  if (task !== undefined) return current?.call === undefined ? returned(task.key, { v: value }) : toolReturned(task.key, { v: value });
-  if (run.sessionId === "" || current === undefined) return undefined;
-  const declared = stepAt(run.state, current.position).outputs.length > 0;
-  return turnReport(run.sessionId, { text: json(declared ? JSON.stringify({ v: value }) : "text") });
+  const mustStart = run.work().find((task) => task.key === key)?.task.needsStart === true && !execution.started;
+  if (mustStart) return execution.stopSeq > 0 ? taskCancelled(key) : started(key);
+  return call === undefined ? returned(key, { v: value }) : toolReturned(key, { v: value });
 }
 
 /** Lets everything succeed until the run has ended; after so many steps somebody cancels it. Throws where nothing could happen any more. */
-export function driveToEnd(run: RunStream, value: number, stepsMax = 30): void {
+export function driveToEnd(run: RunStream, value: number, stepsMax = 40): void {
   for (let step = 0; isActive(run.state); step++) {
-    if (step > stepsMax + 5) throw new Error("The run does not end.");
+    // What was under way when it was cancelled reports once; nothing begins after that.
+    if (step > stepsMax + 2 * run.state.executionCount + 5) throw new Error("The run does not end.");
     run.nowMs += 10_000;
     if (step === stepsMax) {
       run.must(cancelRun());
       continue;
     }
-    const command = success(run, value);
-    if (command === undefined) throw new Error("Nothing is left that could end the run.");
-    run.must(command);
+    const [execution] = leavesOf(run);
+    if (execution !== undefined) run.must(success(run, execution, value));
+    else if (run.state.paused) run.must(continueRun());
+    else throw new Error("Nothing is left that could end the run.");
   }
 }

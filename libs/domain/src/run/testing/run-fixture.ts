@@ -1,15 +1,29 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Value, ValueSchema } from "@forge/protocol/common";
-import { type OutgoingCommand, RejectCommandSchema, type ReportTurnEnd, ReportTurnEndSchema } from "@forge/protocol/engine";
+import {
+  type OutgoingCommand,
+  RejectCommandSchema,
+  type ReportRunEnd,
+  ReportRunEndSchema,
+  type ReportTurnEnd,
+  ReportTurnEndSchema,
+} from "@forge/protocol/engine";
+import { type Event, ResolveApprovalRequestSchema } from "@forge/protocol/event";
 import { TurnOutcome, TurnStatus } from "@forge/protocol/session";
-import { RiskLevel, type ToolSpec, ToolSpecSchema } from "@forge/protocol/tool";
+import { Decision, RiskLevel, type ToolSpec, ToolSpecSchema } from "@forge/protocol/tool";
 import { FunctionResultSchema, TaskCancelledSchema, TaskFailureSchema, ToolResultSchema } from "@forge/protocol/worker";
 import {
   CancelRunRequestSchema,
+  ContinueRunRequestSchema,
   OnError,
+  PauseRunRequestSchema,
+  ResumeRunRequestSchema,
+  RunStatus,
+  SignalRunRequestSchema,
   type StartRunRequest,
   StartRunRequestSchema,
   type StepDefinitionSchema,
+  type WaitStepSchema,
   type WorkflowDefinition,
   WorkflowDefinitionSchema,
 } from "@forge/protocol/workflow";
@@ -46,6 +60,14 @@ export function toolStep(id: string, tool: string, options: StepOptions = {}): S
 export function agentStep(id: string, options: StepOptions & { prompt?: string; model?: string } = {}): Step {
   const { prompt = "Do it.", model = "demo/triage", ...rest } = options;
   return { id, kind: { case: "agent", value: { agent: { model }, prompt } }, ...rest };
+}
+
+export function waitStep(id: string, kind: NonNullable<MessageInitShape<typeof WaitStepSchema>["kind"]>, options: StepOptions = {}): Step {
+  return { id, kind: { case: "wait", value: { kind } }, ...options };
+}
+
+export function subRunStep(id: string, definition: WorkflowDefinition, options: StepOptions = {}): Step {
+  return { id, kind: { case: "workflow", value: { definition } }, ...options };
 }
 
 export function literal(value: unknown) {
@@ -85,6 +107,35 @@ export function startRun(definition: WorkflowDefinition, options: Omit<MessageIn
 
 export function cancelRun(): RunCommand {
   return create(CancelRunRequestSchema, { runId: RUN_ID });
+}
+
+export function pauseRun(): RunCommand {
+  return create(PauseRunRequestSchema, { runId: RUN_ID });
+}
+
+export function continueRun(): RunCommand {
+  return create(ContinueRunRequestSchema, { runId: RUN_ID });
+}
+
+export function resumeRun(workflowHash = ""): RunCommand {
+  return create(ResumeRunRequestSchema, { runId: RUN_ID, workflowHash });
+}
+
+/** Without a payload where none is given. */
+export function signalRun(name: string, payload?: unknown): RunCommand {
+  return create(SignalRunRequestSchema, { runId: RUN_ID, name, ...(payload === undefined ? {} : { payload: json(payload) }) });
+}
+
+export function answer(approvalId: string, decision: Decision = Decision.ALLOW, comment = ""): RunCommand {
+  return create(ResolveApprovalRequestSchema, { approvalId, decision, comment });
+}
+
+export function fired(key: string): RunCommand {
+  return { $typeName: "timer.fired", key };
+}
+
+export function runReport(runId: string, options: Omit<MessageInitShape<typeof ReportRunEndSchema>, "$typeName"> = {}): ReportRunEnd {
+  return create(ReportRunEndSchema, { runId, status: RunStatus.COMPLETED, ...options });
 }
 
 export function started(key: string, epoch = 1): TaskStarted {
@@ -139,6 +190,8 @@ export function rejected(commandId: string): RunCommand {
   return create(RejectCommandSchema, { commandId, error: { code: 1, reason: "REFUSED", message: "It was refused." } });
 }
 
+type ValueOf<Payload> = Payload extends { value: infer Value } ? Value : never;
+
 /** A run as the engine treats it: only artifacts that were asked for can be read, and the commands that events cause are collected. */
 export class RunStream extends TestStream<RunState, RunCommand, RunResult> {
   readonly sent: OutgoingCommand[] = [];
@@ -192,6 +245,36 @@ export class RunStream extends TestStream<RunState, RunCommand, RunResult> {
   /** The open session. */
   get sessionId(): string {
     return this.current?.sessionId ?? "";
+  }
+
+  /** The status that lists show, without its prefix. */
+  get status(): string {
+    return this.decider.listing(this.state).status.replace("RUN_STATUS_", "");
+  }
+
+  /** Ids of the steps that have an open task, in order; an item's with its index. */
+  get working(): readonly string[] {
+    return this.state.executions.flatMap(({ group, item, stepId }) => (group === undefined ? [item === undefined ? stepId : `${stepId}.${item.index}`] : []));
+  }
+
+  /** The open execution of a step, or of its item. */
+  open(stepId: string, item?: number): Execution {
+    const found = this.state.executions.find((each) => each.stepId === stepId && each.group === undefined && each.item?.index === item);
+    if (found === undefined) throw new Error(`Step ${stepId} is not under way.`);
+    return found;
+  }
+
+  /** The key of a step's task, or of its item's. */
+  keyOf(stepId: string, item?: number): string {
+    const { executionIndex, attempt } = this.open(stepId, item);
+    return `step:${executionIndex}:${attempt}`;
+  }
+
+  /** The payload of the newest event of a step that is of a kind. */
+  lastOf<Case extends string>(payloadCase: Case, stepId: string): ValueOf<Extract<Event["payload"], { case: Case }>> {
+    const found = this.events.findLast((event) => event.payload.case === payloadCase && event.stepId === stepId);
+    if (found === undefined) throw new Error(`There is no ${payloadCase} of ${stepId}.`);
+    return found.payload.value as ValueOf<Extract<Event["payload"], { case: Case }>>;
   }
 
   /** Settles the open function task. */

@@ -657,7 +657,7 @@ export const AccessRole = {
   APPROVER: 3,
 
   /**
-   * All of these, and grants and revokes tokens.
+   * All of these; it grants and revokes tokens, and archives runs.
    *
    * @generated from enum value: ACCESS_ROLE_ADMIN = 4;
    */

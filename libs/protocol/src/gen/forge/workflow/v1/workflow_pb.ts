@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file forge/workflow/v1/workflow.proto.
  */
 export const file_forge_workflow_v1_workflow: GenFile = /*@__PURE__*/
-  fileDesc("CiBmb3JnZS93b3JrZmxvdy92MS93b3JrZmxvdy5wcm90bxIRZm9yZ2Uud29ya2Zsb3cudjEi5QIKD1N0YXJ0UnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchI5CgpkZWZpbml0aW9uGAIgASgLMiUuZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dEZWZpbml0aW9uEiYKBmlucHV0cxgDIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZRI+CgZsYWJlbHMYBCADKAsyLi5mb3JnZS53b3JrZmxvdy52MS5TdGFydFJ1blJlcXVlc3QuTGFiZWxzRW50cnkSDQoFcXVldWUYBSABKAkSFgoObW9kZWxfb3ZlcnJpZGUYBiABKAkSKQoGcG9saWN5GAcgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiQQoQU3RhcnRSdW5SZXNwb25zZRIOCgZydW5faWQYASABKAkSCwoDc2VxGAIgASgEEhAKCHdhcm5pbmdzGAMgAygJIlIKEENhbmNlbFJ1blJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISDgoGcnVuX2lkGAIgASgJIiAKEUNhbmNlbFJ1blJlc3BvbnNlEgsKA3NlcRgBIAEoBCKJAQoQU2lnbmFsUnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchIOCgZydW5faWQYAiABKAkSDAoEbmFtZRgDIAEoCRInCgdwYXlsb2FkGAQgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlIiAKEVNpZ25hbFJ1blJlc3BvbnNlEgsKA3NlcRgBIAEoBCJRCg9QYXVzZVJ1blJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISDgoGcnVuX2lkGAIgASgJIh8KEFBhdXNlUnVuUmVzcG9uc2USCwoDc2VxGAEgASgEIlQKEkNvbnRpbnVlUnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchIOCgZydW5faWQYAiABKAkiIgoTQ29udGludWVSdW5SZXNwb25zZRILCgNzZXEYASABKAQiaQoQUmVzdW1lUnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchIOCgZydW5faWQYAiABKAkSFQoNd29ya2Zsb3dfaGFzaBgDIAEoCSJEChFSZXN1bWVSdW5SZXNwb25zZRILCgNzZXEYASABKAQSEAoIc3RlcF9pZHMYAiADKAkSEAoId2FybmluZ3MYAyADKAki5gEKDkZvcmtSdW5SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEg4KBnJ1bl9pZBgCIAEoCRIPCgdzdGVwX2lkGAMgASgJEhUKDXdvcmtmbG93X2hhc2gYBCABKAkSPQoGbGFiZWxzGAUgAygLMi0uZm9yZ2Uud29ya2Zsb3cudjEuRm9ya1J1blJlcXVlc3QuTGFiZWxzRW50cnkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJACg9Gb3JrUnVuUmVzcG9uc2USDgoGcnVuX2lkGAEgASgJEgsKA3NlcRgCIAEoBBIQCgh3YXJuaW5ncxgDIAMoCSI4ChBSZXBsYXlSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIUCgx2ZXJpZnlfc3RhdGUYAiABKAgi3wEKEVJlcGxheVJ1blJlc3BvbnNlEg4KBmV2ZW50cxgBIAEoBBIuCgVzdGVwcxgCIAMoCzIfLmZvcmdlLndvcmtmbG93LnYxLlJlcGxheWVkU3RlcBI1CgptaXNtYXRjaGVzGAMgAygLMiEuZm9yZ2Uud29ya2Zsb3cudjEuUmVwbGF5TWlzbWF0Y2gSLAoGc3RhdHVzGAQgASgOMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuU3RhdHVzEiUKBXN0YXRlGAUgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlIqkBCgxSZXBsYXllZFN0ZXASDwoHc3RlcF9pZBgBIAEoCRIXCg9leGVjdXRpb25faW5kZXgYAiABKA0SLQoGc3RhdHVzGAMgASgOMh0uZm9yZ2Uud29ya2Zsb3cudjEuU3RlcFN0YXR1cxIZChFzdGF0ZV9iZWZvcmVfaGFzaBgEIAEoCRIYChBzdGF0ZV9hZnRlcl9oYXNoGAUgASgJEgsKA3NlcRgGIAEoBCJsCg5SZXBsYXlNaXNtYXRjaBILCgNzZXEYASABKAQSDwoHc3RlcF9pZBgCIAEoCRIMCgRwYXRoGAMgASgJEhUKDXJlY29yZGVkX2pzb24YBCABKAkSFwoPcmVjb21wdXRlZF9qc29uGAUgASgJIh8KDUdldFJ1blJlcXVlc3QSDgoGcnVuX2lkGAEgASgJIjUKDkdldFJ1blJlc3BvbnNlEiMKA3J1bhgBIAEoCzIWLmZvcmdlLndvcmtmbG93LnYxLlJ1biKyBgoDUnVuEg4KBnJ1bl9pZBgBIAEoCRILCgNzZXEYAiABKAQSEwoLd29ya2Zsb3dfaWQYAyABKAkSGAoQd29ya2Zsb3dfdmVyc2lvbhgEIAEoCRIVCg13b3JrZmxvd19oYXNoGAUgASgJEiwKBnN0YXR1cxgGIAEoDjIcLmZvcmdlLndvcmtmbG93LnYxLlJ1blN0YXR1cxImCgZpbnB1dHMYByABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSJgoGb3V0cHV0GAggASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEioKBWVycm9yGAkgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCgZsYWJlbHMYDSADKAsyIi5mb3JnZS53b3JrZmxvdy52MS5SdW4uTGFiZWxzRW50cnkSDQoFcXVldWUYDiABKAkSLwoFc3RlcHMYDyADKAsyIC5mb3JnZS53b3JrZmxvdy52MS5TdGVwRXhlY3V0aW9uEiUKBXVzYWdlGBAgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEhIKCmlucHV0X2hhc2gYESABKAkSOQoKZGVmaW5pdGlvbhgSIAEoCzIlLmZvcmdlLndvcmtmbG93LnYxLldvcmtmbG93RGVmaW5pdGlvbhIsCgZwYXJlbnQYEyABKAsyHC5mb3JnZS53b3JrZmxvdy52MS5SdW5QYXJlbnQSLAoGb3JpZ2luGBQgASgLMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuT3JpZ2luEhcKD3dhaXRpbmdfc2lnbmFscxgVIAMoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIiwKCVJ1blBhcmVudBIOCgZydW5faWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCSI5CglSdW5PcmlnaW4SDgoGcnVuX2lkGAEgASgJEgsKA3NlcRgCIAEoBBIPCgdzdGVwX2lkGAMgASgJIuEHCg1TdGVwRXhlY3V0aW9uEg8KB3N0ZXBfaWQYASABKAkSLgoJc3RlcF90eXBlGAIgASgOMhsuZm9yZ2Uud29ya2Zsb3cudjEuU3RlcFR5cGUSFwoPZXhlY3V0aW9uX2luZGV4GAMgASgNEi0KBnN0YXR1cxgEIAEoDjIdLmZvcmdlLndvcmtmbG93LnYxLlN0ZXBTdGF0dXMSFQoNYXR0ZW1wdF9jb3VudBgFIAEoDRI6CgVpbnB1dBgGIAMoCzIrLmZvcmdlLndvcmtmbG93LnYxLlN0ZXBFeGVjdXRpb24uSW5wdXRFbnRyeRImCgZvdXRwdXQYByABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSKgoFZXJyb3IYCCABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvchIvCgpsYXN0X2Vycm9yGAkgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISLgoKc3RhcnRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAwgASgEEhsKE2hhbmRsZXJfZHVyYXRpb25fbXMYDSABKAQSGAoQdG9vbF9kdXJhdGlvbl9tcxgOIAEoBBIlCgV1c2FnZRgPIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZRISCgpzZXNzaW9uX2lkGBAgASgJEhQKDG5leHRfc3RlcF9pZBgRIAEoCRITCgtuZXh0X3NvdXJjZRgSIAEoCRIUCgxjaGlsZF9ydW5faWQYEyABKAkSGAoLZ3JvdXBfaW5kZXgYFCABKA1IAIgBARIXCgppdGVtX2luZGV4GBUgASgNSAGIAQESFwoKaXRlbV9jb3VudBgWIAEoDUgCiAEBEhMKC3NraXBfcmVhc29uGBcgASgJEi8KC3dhaXRzX3VudGlsGBggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYChB3YWl0c19mb3Jfc2lnbmFsGBkgASgJEhMKC2FwcHJvdmFsX2lkGBogASgJEhEKCWluaGVyaXRlZBgbIAEoCBpECgpJbnB1dEVudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZToCOAFCDgoMX2dyb3VwX2luZGV4Qg0KC19pdGVtX2luZGV4Qg0KC19pdGVtX2NvdW50IuoBCg9MaXN0UnVuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSLAoGc3RhdHVzGAMgASgOMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuU3RhdHVzEj4KBmxhYmVscxgEIAMoCzIuLmZvcmdlLndvcmtmbG93LnYxLkxpc3RSdW5zUmVxdWVzdC5MYWJlbHNFbnRyeRITCgt3b3JrZmxvd19pZBgFIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlgKEExpc3RSdW5zUmVzcG9uc2USKwoEcnVucxgBIAMoCzIdLmZvcmdlLndvcmtmbG93LnYxLlJ1blN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJItUCCgpSdW5TdW1tYXJ5Eg4KBnJ1bl9pZBgBIAEoCRITCgt3b3JrZmxvd19pZBgCIAEoCRIYChB3b3JrZmxvd192ZXJzaW9uGAMgASgJEiwKBnN0YXR1cxgEIAEoDjIcLmZvcmdlLndvcmtmbG93LnYxLlJ1blN0YXR1cxI5CgZsYWJlbHMYBSADKAsyKS5mb3JnZS53b3JrZmxvdy52MS5SdW5TdW1tYXJ5LkxhYmVsc0VudHJ5Ei4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGAggASgIGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiiwEKEkFyY2hpdmVSdW5zUmVxdWVzdBIOCgZydW5faWQYASABKAkSLQoKb2xkZXJfdGhhbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdkcnlfcnVuGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJIlwKE0FyY2hpdmVSdW5zUmVzcG9uc2USLAoEcnVucxgBIAMoCzIeLmZvcmdlLndvcmtmbG93LnYxLkFyY2hpdmVkUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ0CgtBcmNoaXZlZFJ1bhIOCgZydW5faWQYASABKAkSLAoIZW5kZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2V2ZW50X2NvdW50GAMgASgEEhIKCmJ5dGVfY291bnQYBCABKAQq+gEKCVJ1blN0YXR1cxIaChZSVU5fU1RBVFVTX1VOU1BFQ0lGSUVEEAASFgoSUlVOX1NUQVRVU19SVU5OSU5HEAESGQoVUlVOX1NUQVRVU19DQU5DRUxMSU5HEAISGAoUUlVOX1NUQVRVU19DT01QTEVURUQQAxIkCiBSVU5fU1RBVFVTX0NPTVBMRVRFRF9XSVRIX0VSUk9SUxAEEhUKEVJVTl9TVEFUVVNfRkFJTEVEEAUSGAoUUlVOX1NUQVRVU19DQU5DRUxMRUQQBhIVChFSVU5fU1RBVFVTX1BBVVNFRBAHEhYKElJVTl9TVEFUVVNfV0FJVElORxAIKtwBCgpTdGVwU3RhdHVzEhsKF1NURVBfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFwoTU1RFUF9TVEFUVVNfUlVOTklORxABEhgKFFNURVBfU1RBVFVTX1JFVFJZSU5HEAISGQoVU1RFUF9TVEFUVVNfQ09NUExFVEVEEAMSFgoSU1RFUF9TVEFUVVNfRkFJTEVEEAQSGQoVU1RFUF9TVEFUVVNfQ0FOQ0VMTEVEEAUSFwoTU1RFUF9TVEFUVVNfU0tJUFBFRBAGEhcKE1NURVBfU1RBVFVTX1dBSVRJTkcQBzLNBwoPV29ya2Zsb3dTZXJ2aWNlElMKCFN0YXJ0UnVuEiIuZm9yZ2Uud29ya2Zsb3cudjEuU3RhcnRSdW5SZXF1ZXN0GiMuZm9yZ2Uud29ya2Zsb3cudjEuU3RhcnRSdW5SZXNwb25zZRJWCglDYW5jZWxSdW4SIy5mb3JnZS53b3JrZmxvdy52MS5DYW5jZWxSdW5SZXF1ZXN0GiQuZm9yZ2Uud29ya2Zsb3cudjEuQ2FuY2VsUnVuUmVzcG9uc2USVgoJU2lnbmFsUnVuEiMuZm9yZ2Uud29ya2Zsb3cudjEuU2lnbmFsUnVuUmVxdWVzdBokLmZvcmdlLndvcmtmbG93LnYxLlNpZ25hbFJ1blJlc3BvbnNlElMKCFBhdXNlUnVuEiIuZm9yZ2Uud29ya2Zsb3cudjEuUGF1c2VSdW5SZXF1ZXN0GiMuZm9yZ2Uud29ya2Zsb3cudjEuUGF1c2VSdW5SZXNwb25zZRJcCgtDb250aW51ZVJ1bhIlLmZvcmdlLndvcmtmbG93LnYxLkNvbnRpbnVlUnVuUmVxdWVzdBomLmZvcmdlLndvcmtmbG93LnYxLkNvbnRpbnVlUnVuUmVzcG9uc2USVgoJUmVzdW1lUnVuEiMuZm9yZ2Uud29ya2Zsb3cudjEuUmVzdW1lUnVuUmVxdWVzdBokLmZvcmdlLndvcmtmbG93LnYxLlJlc3VtZVJ1blJlc3BvbnNlElAKB0ZvcmtSdW4SIS5mb3JnZS53b3JrZmxvdy52MS5Gb3JrUnVuUmVxdWVzdBoiLmZvcmdlLndvcmtmbG93LnYxLkZvcmtSdW5SZXNwb25zZRJWCglSZXBsYXlSdW4SIy5mb3JnZS53b3JrZmxvdy52MS5SZXBsYXlSdW5SZXF1ZXN0GiQuZm9yZ2Uud29ya2Zsb3cudjEuUmVwbGF5UnVuUmVzcG9uc2USTQoGR2V0UnVuEiAuZm9yZ2Uud29ya2Zsb3cudjEuR2V0UnVuUmVxdWVzdBohLmZvcmdlLndvcmtmbG93LnYxLkdldFJ1blJlc3BvbnNlElMKCExpc3RSdW5zEiIuZm9yZ2Uud29ya2Zsb3cudjEuTGlzdFJ1bnNSZXF1ZXN0GiMuZm9yZ2Uud29ya2Zsb3cudjEuTGlzdFJ1bnNSZXNwb25zZRJcCgtBcmNoaXZlUnVucxIlLmZvcmdlLndvcmtmbG93LnYxLkFyY2hpdmVSdW5zUmVxdWVzdBomLmZvcmdlLndvcmtmbG93LnYxLkFyY2hpdmVSdW5zUmVzcG9uc2ViBnByb3RvMw", [file_forge_common_v1_common, file_forge_tool_v1_tool, file_forge_workflow_v1_definition, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("CiBmb3JnZS93b3JrZmxvdy92MS93b3JrZmxvdy5wcm90bxIRZm9yZ2Uud29ya2Zsb3cudjEi9wIKD1N0YXJ0UnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchI5CgpkZWZpbml0aW9uGAIgASgLMiUuZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dEZWZpbml0aW9uEiYKBmlucHV0cxgDIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZRI+CgZsYWJlbHMYBCADKAsyLi5mb3JnZS53b3JrZmxvdy52MS5TdGFydFJ1blJlcXVlc3QuTGFiZWxzRW50cnkSDQoFcXVldWUYBSABKAkSFgoObW9kZWxfb3ZlcnJpZGUYBiABKAkSKQoGcG9saWN5GAcgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5EhAKCHdvcmtmbG93GAggASgJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiQQoQU3RhcnRSdW5SZXNwb25zZRIOCgZydW5faWQYASABKAkSCwoDc2VxGAIgASgEEhAKCHdhcm5pbmdzGAMgAygJIlIKEENhbmNlbFJ1blJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISDgoGcnVuX2lkGAIgASgJIiAKEUNhbmNlbFJ1blJlc3BvbnNlEgsKA3NlcRgBIAEoBCKJAQoQU2lnbmFsUnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchIOCgZydW5faWQYAiABKAkSDAoEbmFtZRgDIAEoCRInCgdwYXlsb2FkGAQgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlIiAKEVNpZ25hbFJ1blJlc3BvbnNlEgsKA3NlcRgBIAEoBCJRCg9QYXVzZVJ1blJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISDgoGcnVuX2lkGAIgASgJIh8KEFBhdXNlUnVuUmVzcG9uc2USCwoDc2VxGAEgASgEIlQKEkNvbnRpbnVlUnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchIOCgZydW5faWQYAiABKAkiIgoTQ29udGludWVSdW5SZXNwb25zZRILCgNzZXEYASABKAQiaQoQUmVzdW1lUnVuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchIOCgZydW5faWQYAiABKAkSFQoNd29ya2Zsb3dfaGFzaBgDIAEoCSJEChFSZXN1bWVSdW5SZXNwb25zZRILCgNzZXEYASABKAQSEAoIc3RlcF9pZHMYAiADKAkSEAoId2FybmluZ3MYAyADKAki5gEKDkZvcmtSdW5SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEg4KBnJ1bl9pZBgCIAEoCRIPCgdzdGVwX2lkGAMgASgJEhUKDXdvcmtmbG93X2hhc2gYBCABKAkSPQoGbGFiZWxzGAUgAygLMi0uZm9yZ2Uud29ya2Zsb3cudjEuRm9ya1J1blJlcXVlc3QuTGFiZWxzRW50cnkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJACg9Gb3JrUnVuUmVzcG9uc2USDgoGcnVuX2lkGAEgASgJEgsKA3NlcRgCIAEoBBIQCgh3YXJuaW5ncxgDIAMoCSI4ChBSZXBsYXlSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIUCgx2ZXJpZnlfc3RhdGUYAiABKAgi3wEKEVJlcGxheVJ1blJlc3BvbnNlEg4KBmV2ZW50cxgBIAEoBBIuCgVzdGVwcxgCIAMoCzIfLmZvcmdlLndvcmtmbG93LnYxLlJlcGxheWVkU3RlcBI1CgptaXNtYXRjaGVzGAMgAygLMiEuZm9yZ2Uud29ya2Zsb3cudjEuUmVwbGF5TWlzbWF0Y2gSLAoGc3RhdHVzGAQgASgOMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuU3RhdHVzEiUKBXN0YXRlGAUgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlIqkBCgxSZXBsYXllZFN0ZXASDwoHc3RlcF9pZBgBIAEoCRIXCg9leGVjdXRpb25faW5kZXgYAiABKA0SLQoGc3RhdHVzGAMgASgOMh0uZm9yZ2Uud29ya2Zsb3cudjEuU3RlcFN0YXR1cxIZChFzdGF0ZV9iZWZvcmVfaGFzaBgEIAEoCRIYChBzdGF0ZV9hZnRlcl9oYXNoGAUgASgJEgsKA3NlcRgGIAEoBCJsCg5SZXBsYXlNaXNtYXRjaBILCgNzZXEYASABKAQSDwoHc3RlcF9pZBgCIAEoCRIMCgRwYXRoGAMgASgJEhUKDXJlY29yZGVkX2pzb24YBCABKAkSFwoPcmVjb21wdXRlZF9qc29uGAUgASgJIh8KDUdldFJ1blJlcXVlc3QSDgoGcnVuX2lkGAEgASgJIjUKDkdldFJ1blJlc3BvbnNlEiMKA3J1bhgBIAEoCzIWLmZvcmdlLndvcmtmbG93LnYxLlJ1biKyBgoDUnVuEg4KBnJ1bl9pZBgBIAEoCRILCgNzZXEYAiABKAQSEwoLd29ya2Zsb3dfaWQYAyABKAkSGAoQd29ya2Zsb3dfdmVyc2lvbhgEIAEoCRIVCg13b3JrZmxvd19oYXNoGAUgASgJEiwKBnN0YXR1cxgGIAEoDjIcLmZvcmdlLndvcmtmbG93LnYxLlJ1blN0YXR1cxImCgZpbnB1dHMYByABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSJgoGb3V0cHV0GAggASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEioKBWVycm9yGAkgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCgZsYWJlbHMYDSADKAsyIi5mb3JnZS53b3JrZmxvdy52MS5SdW4uTGFiZWxzRW50cnkSDQoFcXVldWUYDiABKAkSLwoFc3RlcHMYDyADKAsyIC5mb3JnZS53b3JrZmxvdy52MS5TdGVwRXhlY3V0aW9uEiUKBXVzYWdlGBAgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEhIKCmlucHV0X2hhc2gYESABKAkSOQoKZGVmaW5pdGlvbhgSIAEoCzIlLmZvcmdlLndvcmtmbG93LnYxLldvcmtmbG93RGVmaW5pdGlvbhIsCgZwYXJlbnQYEyABKAsyHC5mb3JnZS53b3JrZmxvdy52MS5SdW5QYXJlbnQSLAoGb3JpZ2luGBQgASgLMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuT3JpZ2luEhcKD3dhaXRpbmdfc2lnbmFscxgVIAMoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIiwKCVJ1blBhcmVudBIOCgZydW5faWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCSI5CglSdW5PcmlnaW4SDgoGcnVuX2lkGAEgASgJEgsKA3NlcRgCIAEoBBIPCgdzdGVwX2lkGAMgASgJIuEHCg1TdGVwRXhlY3V0aW9uEg8KB3N0ZXBfaWQYASABKAkSLgoJc3RlcF90eXBlGAIgASgOMhsuZm9yZ2Uud29ya2Zsb3cudjEuU3RlcFR5cGUSFwoPZXhlY3V0aW9uX2luZGV4GAMgASgNEi0KBnN0YXR1cxgEIAEoDjIdLmZvcmdlLndvcmtmbG93LnYxLlN0ZXBTdGF0dXMSFQoNYXR0ZW1wdF9jb3VudBgFIAEoDRI6CgVpbnB1dBgGIAMoCzIrLmZvcmdlLndvcmtmbG93LnYxLlN0ZXBFeGVjdXRpb24uSW5wdXRFbnRyeRImCgZvdXRwdXQYByABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSKgoFZXJyb3IYCCABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvchIvCgpsYXN0X2Vycm9yGAkgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISLgoKc3RhcnRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAwgASgEEhsKE2hhbmRsZXJfZHVyYXRpb25fbXMYDSABKAQSGAoQdG9vbF9kdXJhdGlvbl9tcxgOIAEoBBIlCgV1c2FnZRgPIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZRISCgpzZXNzaW9uX2lkGBAgASgJEhQKDG5leHRfc3RlcF9pZBgRIAEoCRITCgtuZXh0X3NvdXJjZRgSIAEoCRIUCgxjaGlsZF9ydW5faWQYEyABKAkSGAoLZ3JvdXBfaW5kZXgYFCABKA1IAIgBARIXCgppdGVtX2luZGV4GBUgASgNSAGIAQESFwoKaXRlbV9jb3VudBgWIAEoDUgCiAEBEhMKC3NraXBfcmVhc29uGBcgASgJEi8KC3dhaXRzX3VudGlsGBggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYChB3YWl0c19mb3Jfc2lnbmFsGBkgASgJEhMKC2FwcHJvdmFsX2lkGBogASgJEhEKCWluaGVyaXRlZBgbIAEoCBpECgpJbnB1dEVudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZToCOAFCDgoMX2dyb3VwX2luZGV4Qg0KC19pdGVtX2luZGV4Qg0KC19pdGVtX2NvdW50IuoBCg9MaXN0UnVuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSLAoGc3RhdHVzGAMgASgOMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuU3RhdHVzEj4KBmxhYmVscxgEIAMoCzIuLmZvcmdlLndvcmtmbG93LnYxLkxpc3RSdW5zUmVxdWVzdC5MYWJlbHNFbnRyeRITCgt3b3JrZmxvd19pZBgFIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlgKEExpc3RSdW5zUmVzcG9uc2USKwoEcnVucxgBIAMoCzIdLmZvcmdlLndvcmtmbG93LnYxLlJ1blN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJItUCCgpSdW5TdW1tYXJ5Eg4KBnJ1bl9pZBgBIAEoCRITCgt3b3JrZmxvd19pZBgCIAEoCRIYChB3b3JrZmxvd192ZXJzaW9uGAMgASgJEiwKBnN0YXR1cxgEIAEoDjIcLmZvcmdlLndvcmtmbG93LnYxLlJ1blN0YXR1cxI5CgZsYWJlbHMYBSADKAsyKS5mb3JnZS53b3JrZmxvdy52MS5SdW5TdW1tYXJ5LkxhYmVsc0VudHJ5Ei4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFyY2hpdmVkGAggASgIGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiVgoZUmVnaXN0ZXJEZWZpbml0aW9uUmVxdWVzdBI5CgpkZWZpbml0aW9uGAEgASgLMiUuZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dEZWZpbml0aW9uIlkKGlJlZ2lzdGVyRGVmaW5pdGlvblJlc3BvbnNlEjsKCnJlZ2lzdGVyZWQYASABKAsyJy5mb3JnZS53b3JrZmxvdy52MS5SZWdpc3RlcmVkRGVmaW5pdGlvbiIoChRHZXREZWZpbml0aW9uUmVxdWVzdBIQCgh3b3JrZmxvdxgBIAEoCSJUChVHZXREZWZpbml0aW9uUmVzcG9uc2USOwoKcmVnaXN0ZXJlZBgBIAEoCzInLmZvcmdlLndvcmtmbG93LnYxLlJlZ2lzdGVyZWREZWZpbml0aW9uItsBChRSZWdpc3RlcmVkRGVmaW5pdGlvbhITCgt3b3JrZmxvd19pZBgBIAEoCRIYChB3b3JrZmxvd192ZXJzaW9uGAIgASgJEhUKDXdvcmtmbG93X2hhc2gYAyABKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKY3JlYXRlZF9ieRgFIAEoCRI5CgpkZWZpbml0aW9uGAYgASgLMiUuZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dEZWZpbml0aW9uIlQKFkxpc3REZWZpbml0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSEwoLd29ya2Zsb3dfaWQYAyABKAkicAoXTGlzdERlZmluaXRpb25zUmVzcG9uc2USPAoLZGVmaW5pdGlvbnMYASADKAsyJy5mb3JnZS53b3JrZmxvdy52MS5SZWdpc3RlcmVkRGVmaW5pdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiiwEKEkFyY2hpdmVSdW5zUmVxdWVzdBIOCgZydW5faWQYASABKAkSLQoKb2xkZXJfdGhhbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdkcnlfcnVuGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoDRISCgpwYWdlX3Rva2VuGAUgASgJIlwKE0FyY2hpdmVSdW5zUmVzcG9uc2USLAoEcnVucxgBIAMoCzIeLmZvcmdlLndvcmtmbG93LnYxLkFyY2hpdmVkUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ0CgtBcmNoaXZlZFJ1bhIOCgZydW5faWQYASABKAkSLAoIZW5kZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2V2ZW50X2NvdW50GAMgASgEEhIKCmJ5dGVfY291bnQYBCABKAQq+gEKCVJ1blN0YXR1cxIaChZSVU5fU1RBVFVTX1VOU1BFQ0lGSUVEEAASFgoSUlVOX1NUQVRVU19SVU5OSU5HEAESGQoVUlVOX1NUQVRVU19DQU5DRUxMSU5HEAISGAoUUlVOX1NUQVRVU19DT01QTEVURUQQAxIkCiBSVU5fU1RBVFVTX0NPTVBMRVRFRF9XSVRIX0VSUk9SUxAEEhUKEVJVTl9TVEFUVVNfRkFJTEVEEAUSGAoUUlVOX1NUQVRVU19DQU5DRUxMRUQQBhIVChFSVU5fU1RBVFVTX1BBVVNFRBAHEhYKElJVTl9TVEFUVVNfV0FJVElORxAIKtwBCgpTdGVwU3RhdHVzEhsKF1NURVBfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFwoTU1RFUF9TVEFUVVNfUlVOTklORxABEhgKFFNURVBfU1RBVFVTX1JFVFJZSU5HEAISGQoVU1RFUF9TVEFUVVNfQ09NUExFVEVEEAMSFgoSU1RFUF9TVEFUVVNfRkFJTEVEEAQSGQoVU1RFUF9TVEFUVVNfQ0FOQ0VMTEVEEAUSFwoTU1RFUF9TVEFUVVNfU0tJUFBFRBAGEhcKE1NURVBfU1RBVFVTX1dBSVRJTkcQBzKOCgoPV29ya2Zsb3dTZXJ2aWNlElMKCFN0YXJ0UnVuEiIuZm9yZ2Uud29ya2Zsb3cudjEuU3RhcnRSdW5SZXF1ZXN0GiMuZm9yZ2Uud29ya2Zsb3cudjEuU3RhcnRSdW5SZXNwb25zZRJWCglDYW5jZWxSdW4SIy5mb3JnZS53b3JrZmxvdy52MS5DYW5jZWxSdW5SZXF1ZXN0GiQuZm9yZ2Uud29ya2Zsb3cudjEuQ2FuY2VsUnVuUmVzcG9uc2USVgoJU2lnbmFsUnVuEiMuZm9yZ2Uud29ya2Zsb3cudjEuU2lnbmFsUnVuUmVxdWVzdBokLmZvcmdlLndvcmtmbG93LnYxLlNpZ25hbFJ1blJlc3BvbnNlElMKCFBhdXNlUnVuEiIuZm9yZ2Uud29ya2Zsb3cudjEuUGF1c2VSdW5SZXF1ZXN0GiMuZm9yZ2Uud29ya2Zsb3cudjEuUGF1c2VSdW5SZXNwb25zZRJcCgtDb250aW51ZVJ1bhIlLmZvcmdlLndvcmtmbG93LnYxLkNvbnRpbnVlUnVuUmVxdWVzdBomLmZvcmdlLndvcmtmbG93LnYxLkNvbnRpbnVlUnVuUmVzcG9uc2USVgoJUmVzdW1lUnVuEiMuZm9yZ2Uud29ya2Zsb3cudjEuUmVzdW1lUnVuUmVxdWVzdBokLmZvcmdlLndvcmtmbG93LnYxLlJlc3VtZVJ1blJlc3BvbnNlElAKB0ZvcmtSdW4SIS5mb3JnZS53b3JrZmxvdy52MS5Gb3JrUnVuUmVxdWVzdBoiLmZvcmdlLndvcmtmbG93LnYxLkZvcmtSdW5SZXNwb25zZRJWCglSZXBsYXlSdW4SIy5mb3JnZS53b3JrZmxvdy52MS5SZXBsYXlSdW5SZXF1ZXN0GiQuZm9yZ2Uud29ya2Zsb3cudjEuUmVwbGF5UnVuUmVzcG9uc2USTQoGR2V0UnVuEiAuZm9yZ2Uud29ya2Zsb3cudjEuR2V0UnVuUmVxdWVzdBohLmZvcmdlLndvcmtmbG93LnYxLkdldFJ1blJlc3BvbnNlElMKCExpc3RSdW5zEiIuZm9yZ2Uud29ya2Zsb3cudjEuTGlzdFJ1bnNSZXF1ZXN0GiMuZm9yZ2Uud29ya2Zsb3cudjEuTGlzdFJ1bnNSZXNwb25zZRJcCgtBcmNoaXZlUnVucxIlLmZvcmdlLndvcmtmbG93LnYxLkFyY2hpdmVSdW5zUmVxdWVzdBomLmZvcmdlLndvcmtmbG93LnYxLkFyY2hpdmVSdW5zUmVzcG9uc2UScQoSUmVnaXN0ZXJEZWZpbml0aW9uEiwuZm9yZ2Uud29ya2Zsb3cudjEuUmVnaXN0ZXJEZWZpbml0aW9uUmVxdWVzdBotLmZvcmdlLndvcmtmbG93LnYxLlJlZ2lzdGVyRGVmaW5pdGlvblJlc3BvbnNlEmIKDUdldERlZmluaXRpb24SJy5mb3JnZS53b3JrZmxvdy52MS5HZXREZWZpbml0aW9uUmVxdWVzdBooLmZvcmdlLndvcmtmbG93LnYxLkdldERlZmluaXRpb25SZXNwb25zZRJoCg9MaXN0RGVmaW5pdGlvbnMSKS5mb3JnZS53b3JrZmxvdy52MS5MaXN0RGVmaW5pdGlvbnNSZXF1ZXN0GiouZm9yZ2Uud29ya2Zsb3cudjEuTGlzdERlZmluaXRpb25zUmVzcG9uc2ViBnByb3RvMw", [file_forge_common_v1_common, file_forge_tool_v1_tool, file_forge_workflow_v1_definition, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Starts a run.
@@ -72,6 +72,13 @@ export type StartRunRequest = Message<"forge.workflow.v1.StartRunRequest"> & {
    * @generated from field: forge.tool.v1.ToolPolicy policy = 7;
    */
   policy?: ToolPolicy | undefined;
+
+  /**
+   * A registered definition in place of `definition`: its id, which stands for its highest version, or id@version. Looked up once, when the run starts.
+   *
+   * @generated from field: string workflow = 8;
+   */
+  workflow: string;
 };
 
 /**
@@ -1121,6 +1128,193 @@ export const RunSummarySchema: GenMessage<RunSummary> = /*@__PURE__*/
   messageDesc(file_forge_workflow_v1_workflow, 26);
 
 /**
+ * Keeps a definition.
+ *
+ * @generated from message forge.workflow.v1.RegisterDefinitionRequest
+ */
+export type RegisterDefinitionRequest = Message<"forge.workflow.v1.RegisterDefinitionRequest"> & {
+  /**
+   * @generated from field: forge.workflow.v1.WorkflowDefinition definition = 1;
+   */
+  definition?: WorkflowDefinition | undefined;
+};
+
+/**
+ * Describes the message forge.workflow.v1.RegisterDefinitionRequest.
+ * Use `create(RegisterDefinitionRequestSchema)` to create a new message.
+ */
+export const RegisterDefinitionRequestSchema: GenMessage<RegisterDefinitionRequest> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 27);
+
+/**
+ * The definition is kept.
+ *
+ * @generated from message forge.workflow.v1.RegisterDefinitionResponse
+ */
+export type RegisterDefinitionResponse = Message<"forge.workflow.v1.RegisterDefinitionResponse"> & {
+  /**
+   * Without the definition itself.
+   *
+   * @generated from field: forge.workflow.v1.RegisteredDefinition registered = 1;
+   */
+  registered?: RegisteredDefinition | undefined;
+};
+
+/**
+ * Describes the message forge.workflow.v1.RegisterDefinitionResponse.
+ * Use `create(RegisterDefinitionResponseSchema)` to create a new message.
+ */
+export const RegisterDefinitionResponseSchema: GenMessage<RegisterDefinitionResponse> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 28);
+
+/**
+ * Names a registered definition.
+ *
+ * @generated from message forge.workflow.v1.GetDefinitionRequest
+ */
+export type GetDefinitionRequest = Message<"forge.workflow.v1.GetDefinitionRequest"> & {
+  /**
+   * As StartRunRequest.workflow.
+   *
+   * @generated from field: string workflow = 1;
+   */
+  workflow: string;
+};
+
+/**
+ * Describes the message forge.workflow.v1.GetDefinitionRequest.
+ * Use `create(GetDefinitionRequestSchema)` to create a new message.
+ */
+export const GetDefinitionRequestSchema: GenMessage<GetDefinitionRequest> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 29);
+
+/**
+ * A registered definition.
+ *
+ * @generated from message forge.workflow.v1.GetDefinitionResponse
+ */
+export type GetDefinitionResponse = Message<"forge.workflow.v1.GetDefinitionResponse"> & {
+  /**
+   * @generated from field: forge.workflow.v1.RegisteredDefinition registered = 1;
+   */
+  registered?: RegisteredDefinition | undefined;
+};
+
+/**
+ * Describes the message forge.workflow.v1.GetDefinitionResponse.
+ * Use `create(GetDefinitionResponseSchema)` to create a new message.
+ */
+export const GetDefinitionResponseSchema: GenMessage<GetDefinitionResponse> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 30);
+
+/**
+ * A definition that is kept under its id and version.
+ *
+ * @generated from message forge.workflow.v1.RegisteredDefinition
+ */
+export type RegisteredDefinition = Message<"forge.workflow.v1.RegisteredDefinition"> & {
+  /**
+   * @generated from field: string workflow_id = 1;
+   */
+  workflowId: string;
+
+  /**
+   * @generated from field: string workflow_version = 2;
+   */
+  workflowVersion: string;
+
+  /**
+   * @generated from field: string workflow_hash = 3;
+   */
+  workflowHash: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 4;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * The principal that registered it.
+   *
+   * @generated from field: string created_by = 5;
+   */
+  createdBy: string;
+
+  /**
+   * Absent in lists.
+   *
+   * @generated from field: forge.workflow.v1.WorkflowDefinition definition = 6;
+   */
+  definition?: WorkflowDefinition | undefined;
+};
+
+/**
+ * Describes the message forge.workflow.v1.RegisteredDefinition.
+ * Use `create(RegisteredDefinitionSchema)` to create a new message.
+ */
+export const RegisteredDefinitionSchema: GenMessage<RegisteredDefinition> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 31);
+
+/**
+ * Filters and pages.
+ *
+ * @generated from message forge.workflow.v1.ListDefinitionsRequest
+ */
+export type ListDefinitionsRequest = Message<"forge.workflow.v1.ListDefinitionsRequest"> & {
+  /**
+   * At most 500; 0: 50.
+   *
+   * @generated from field: uint32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+
+  /**
+   * Only this workflow's versions; empty: all.
+   *
+   * @generated from field: string workflow_id = 3;
+   */
+  workflowId: string;
+};
+
+/**
+ * Describes the message forge.workflow.v1.ListDefinitionsRequest.
+ * Use `create(ListDefinitionsRequestSchema)` to create a new message.
+ */
+export const ListDefinitionsRequestSchema: GenMessage<ListDefinitionsRequest> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 32);
+
+/**
+ * A page of registered definitions.
+ *
+ * @generated from message forge.workflow.v1.ListDefinitionsResponse
+ */
+export type ListDefinitionsResponse = Message<"forge.workflow.v1.ListDefinitionsResponse"> & {
+  /**
+   * @generated from field: repeated forge.workflow.v1.RegisteredDefinition definitions = 1;
+   */
+  definitions: RegisteredDefinition[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message forge.workflow.v1.ListDefinitionsResponse.
+ * Use `create(ListDefinitionsResponseSchema)` to create a new message.
+ */
+export const ListDefinitionsResponseSchema: GenMessage<ListDefinitionsResponse> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_workflow, 33);
+
+/**
  * Which runs to archive.
  *
  * @generated from message forge.workflow.v1.ArchiveRunsRequest
@@ -1165,7 +1359,7 @@ export type ArchiveRunsRequest = Message<"forge.workflow.v1.ArchiveRunsRequest">
  * Use `create(ArchiveRunsRequestSchema)` to create a new message.
  */
 export const ArchiveRunsRequestSchema: GenMessage<ArchiveRunsRequest> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_workflow, 27);
+  messageDesc(file_forge_workflow_v1_workflow, 34);
 
 /**
  * What was archived of one page.
@@ -1191,7 +1385,7 @@ export type ArchiveRunsResponse = Message<"forge.workflow.v1.ArchiveRunsResponse
  * Use `create(ArchiveRunsResponseSchema)` to create a new message.
  */
 export const ArchiveRunsResponseSchema: GenMessage<ArchiveRunsResponse> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_workflow, 28);
+  messageDesc(file_forge_workflow_v1_workflow, 35);
 
 /**
  * An archived run, or one that would be.
@@ -1227,7 +1421,7 @@ export type ArchivedRun = Message<"forge.workflow.v1.ArchivedRun"> & {
  * Use `create(ArchivedRunSchema)` to create a new message.
  */
 export const ArchivedRunSchema: GenMessage<ArchivedRun> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_workflow, 29);
+  messageDesc(file_forge_workflow_v1_workflow, 36);
 
 /**
  * Where a run stands.
@@ -1372,7 +1566,7 @@ export const StepStatusSchema: GenEnum<StepStatus> = /*@__PURE__*/
 export const WorkflowService: GenService<{
   /**
    * Starts a run; its id derives from namespace and command id, so retries meet. Errors: validation (the definition, an input; a function or model that
-   * nobody serves: FUNCTION_NOT_SERVED, MODEL_NOT_SERVED).
+   * nobody serves: FUNCTION_NOT_SERVED, MODEL_NOT_SERVED); not_found, DEFINITION_NOT_FOUND.
    *
    * @generated from rpc forge.workflow.v1.WorkflowService.StartRun
    */
@@ -1475,7 +1669,7 @@ export const WorkflowService: GenService<{
   },
   /**
    * Moves ended runs out of the way: their events are packed into artifacts. An archived run is read, replayed and forked as before and takes no command (conflict, RUN_ARCHIVED).
-   * Archiving again does nothing. Errors: validation; of one run: not_found; conflict, RUN_ACTIVE.
+   * Archiving again does nothing. Errors: validation; unsupported_version, FORMAT_NOT_READ, while an older control plane runs; of one run: not_found; conflict, RUN_ACTIVE.
    *
    * @generated from rpc forge.workflow.v1.WorkflowService.ArchiveRuns
    */
@@ -1483,6 +1677,37 @@ export const WorkflowService: GenService<{
     methodKind: "unary";
     input: typeof ArchiveRunsRequestSchema;
     output: typeof ArchiveRunsResponseSchema;
+  },
+  /**
+   * Keeps a definition under its id and version, for runs to be started by these alone. The same content again is the same; another is refused, since a version never changes.
+   * Errors: validation (the definition); conflict, DEFINITION_EXISTS.
+   *
+   * @generated from rpc forge.workflow.v1.WorkflowService.RegisterDefinition
+   */
+  registerDefinition: {
+    methodKind: "unary";
+    input: typeof RegisterDefinitionRequestSchema;
+    output: typeof RegisterDefinitionResponseSchema;
+  },
+  /**
+   * Errors: validation; not_found, DEFINITION_NOT_FOUND.
+   *
+   * @generated from rpc forge.workflow.v1.WorkflowService.GetDefinition
+   */
+  getDefinition: {
+    methodKind: "unary";
+    input: typeof GetDefinitionRequestSchema;
+    output: typeof GetDefinitionResponseSchema;
+  },
+  /**
+   * Registered definitions by id and version. Errors: validation.
+   *
+   * @generated from rpc forge.workflow.v1.WorkflowService.ListDefinitions
+   */
+  listDefinitions: {
+    methodKind: "unary";
+    input: typeof ListDefinitionsRequestSchema;
+    output: typeof ListDefinitionsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_forge_workflow_v1_workflow, 0);

@@ -29,7 +29,7 @@ from forge_client._gen.forge.workflow.v1 import workflow_pb2 as forge_dot_workfl
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x66orge/event/v1/run_events.proto\x12\x0e\x66orge.event.v1\x1a\x1c\x66orge/common/v1/common.proto\x1a\x18\x66orge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a forge/workflow/v1/workflow.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x90\x03\n\nRunCreated\x12\x39\n\ndefinition\x18\x01 \x01(\x0b\x32%.forge.workflow.v1.WorkflowDefinition\x12\x15\n\rworkflow_hash\x18\x02 \x01(\t\x12&\n\x06inputs\x18\x03 \x01(\x0b\x32\x16.forge.common.v1.Value\x12\x12\n\ninput_hash\x18\x04 \x01(\t\x12\x36\n\x06labels\x18\x05 \x03(\x0b\x32&.forge.event.v1.RunCreated.LabelsEntry\x12\r\n\x05queue\x18\x06 \x01(\t\x12\x16\n\x0emodel_override\x18\x07 \x01(\t\x12)\n\x06policy\x18\x08 \x01(\x0b\x32\x19.forge.tool.v1.ToolPolicy\x12,\n\x06parent\x18\t \x01(\x0b\x32\x1c.forge.workflow.v1.RunParent\x12\r\n\x05\x64\x65pth\x18\n \x01(\r\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"g\n\tRunForked\x12,\n\x06origin\x18\x01 \x01(\x0b\x32\x1c.forge.workflow.v1.RunOrigin\x12,\n\x05steps\x18\x02 \x03(\x0b\x32\x1d.forge.event.v1.InheritedStep\"\x82\x01\n\rInheritedStep\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x17\n\x0f\x65xecution_count\x18\x02 \x01(\r\x12&\n\x06output\x18\x03 \x01(\x0b\x32\x16.forge.common.v1.Value\x12\x0e\n\x06\x66\x61iled\x18\x04 \x01(\x08\x12\x0f\n\x07skipped\x18\x05 \x01(\x08\"E\n\x0cRunSignalled\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\'\n\x07payload\x18\x02 \x01(\x0b\x32\x16.forge.common.v1.Value\"\x0b\n\tRunPaused\"\x0e\n\x0cRunContinued\"\x1e\n\nRunResumed\x12\x10\n\x08step_ids\x18\x01 \x03(\t\"\x13\n\x11RunDeadlinePassed\"\x0c\n\nRunStarted\"K\n\x0cRunCompleted\x12&\n\x06output\x18\x01 \x01(\x0b\x32\x16.forge.common.v1.Value\x12\x13\n\x0bwith_errors\x18\x02 \x01(\x08\"7\n\tRunFailed\x12*\n\x05\x65rror\x18\x01 \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\"\x14\n\x12RunCancelRequested\"\x0e\n\x0cRunCancelled\"\xa0\x04\n\x0bStepStarted\x12.\n\tstep_type\x18\x01 \x01(\x0e\x32\x1b.forge.workflow.v1.StepType\x12\x17\n\x0f\x65xecution_index\x18\x02 \x01(\r\x12\x0f\n\x07\x61ttempt\x18\x03 \x01(\r\x12\x35\n\x05input\x18\x04 \x03(\x0b\x32&.forge.event.v1.StepStarted.InputEntry\x12\x12\n\nsession_id\x18\x05 \x01(\t\x12\x14\n\x0ctool_call_id\x18\x06 \x01(\t\x12\x0e\n\x06prompt\x18\x07 \x01(\t\x12\x14\n\x0c\x63hild_run_id\x18\x08 \x01(\t\x12\x18\n\x0bgroup_index\x18\t \x01(\rH\x00\x88\x01\x01\x12\x17\n\nitem_index\x18\n \x01(\rH\x01\x88\x01\x01\x12\x17\n\nitem_count\x18\x0b \x01(\rH\x02\x88\x01\x01\x12/\n\x0bwaits_until\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10waits_for_signal\x18\r \x01(\t\x12\x13\n\x0b\x61pproval_id\x18\x0e \x01(\t\x12\x10\n\x08question\x18\x0f \x01(\t\x1a\x44\n\nInputEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12%\n\x05value\x18\x02 \x01(\x0b\x32\x16.forge.common.v1.Value:\x02\x38\x01\x42\x0e\n\x0c_group_indexB\r\n\x0b_item_indexB\r\n\x0b_item_count\"v\n\x12StepAttemptStarted\x12\x0f\n\x07\x61ttempt\x18\x01 \x01(\r\x12\x0e\n\x06worker\x18\x02 \x01(\t\x12\r\n\x05\x65poch\x18\x03 \x01(\r\x12\x1c\n\x0f\x65xecution_index\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x12\n\x10_execution_index\"\xde\x01\n\x11StepAttemptFailed\x12*\n\x05\x65rror\x18\x01 \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12\x33\n\x0fnext_attempt_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12%\n\x05usage\x18\x04 \x01(\x0b\x32\x16.forge.common.v1.Usage\x12\x1c\n\x0f\x65xecution_index\x18\x05 \x01(\rH\x00\x88\x01\x01\x42\x12\n\x10_execution_index\"\xf2\x01\n\rStepCompleted\x12&\n\x06output\x18\x01 \x01(\x0b\x32\x16.forge.common.v1.Value\x12\x1b\n\x13handler_duration_ms\x18\x02 \x01(\x04\x12\x18\n\x10tool_duration_ms\x18\x03 \x01(\x04\x12%\n\x05usage\x18\x04 \x01(\x0b\x32\x16.forge.common.v1.Usage\x12\x14\n\x0cnext_step_id\x18\x05 \x01(\t\x12\x13\n\x0bnext_source\x18\x06 \x01(\t\x12\x1c\n\x0f\x65xecution_index\x18\x07 \x01(\rH\x00\x88\x01\x01\x42\x12\n\x10_execution_index\"\x91\x01\n\nStepFailed\x12*\n\x05\x65rror\x18\x01 \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\x12%\n\x05usage\x18\x02 \x01(\x0b\x32\x16.forge.common.v1.Usage\x12\x1c\n\x0f\x65xecution_index\x18\x03 \x01(\rH\x00\x88\x01\x01\x42\x12\n\x10_execution_index\"+\n\x0bStepSkipped\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0c\n\x04need\x18\x02 \x01(\t\"O\n\rStepCancelled\x12\x17\n\x0f\x65xecution_index\x18\x01 \x01(\r\x12%\n\x05usage\x18\x02 \x01(\x0b\x32\x16.forge.common.v1.Usageb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x66orge/event/v1/run_events.proto\x12\x0e\x66orge.event.v1\x1a\x1c\x66orge/common/v1/common.proto\x1a\x18\x66orge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a forge/workflow/v1/workflow.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x90\x03\n\nRunCreated\x12\x39\n\ndefinition\x18\x01 \x01(\x0b\x32%.forge.workflow.v1.WorkflowDefinition\x12\x15\n\rworkflow_hash\x18\x02 \x01(\t\x12&\n\x06inputs\x18\x03 \x01(\x0b\x32\x16.forge.common.v1.Value\x12\x12\n\ninput_hash\x18\x04 \x01(\t\x12\x36\n\x06labels\x18\x05 \x03(\x0b\x32&.forge.event.v1.RunCreated.LabelsEntry\x12\r\n\x05queue\x18\x06 \x01(\t\x12\x16\n\x0emodel_override\x18\x07 \x01(\t\x12)\n\x06policy\x18\x08 \x01(\x0b\x32\x19.forge.tool.v1.ToolPolicy\x12,\n\x06parent\x18\t \x01(\x0b\x32\x1c.forge.workflow.v1.RunParent\x12\r\n\x05\x64\x65pth\x18\n \x01(\r\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"g\n\tRunForked\x12,\n\x06origin\x18\x01 \x01(\x0b\x32\x1c.forge.workflow.v1.RunOrigin\x12,\n\x05steps\x18\x02 \x03(\x0b\x32\x1d.forge.event.v1.InheritedStep\"\xbc\x01\n\rInheritedStep\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x17\n\x0f\x65xecution_count\x18\x02 \x01(\r\x12&\n\x06output\x18\x03 \x01(\x0b\x32\x16.forge.common.v1.Value\x12\x0e\n\x06\x66\x61iled\x18\x04 \x01(\x08\x12\x0f\n\x07skipped\x18\x05 \x01(\x08\x12\x11\n\thas_items\x18\x06 \x01(\x08\x12%\n\x05items\x18\x07 \x03(\x0b\x32\x16.forge.common.v1.Value\"E\n\x0cRunSignalled\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\'\n\x07payload\x18\x02 \x01(\x0b\x32\x16.forge.common.v1.Value\"\x0b\n\tRunPaused\"\x0e\n\x0cRunContinued\"\x1e\n\nRunResumed\x12\x10\n\x08step_ids\x18\x01 \x03(\t\"\x13\n\x11RunDeadlinePassed\"\x0c\n\nRunStarted\"K\n\x0cRunCompleted\x12&\n\x06output\x18\x01 \x01(\x0b\x32\x16.forge.common.v1.Value\x12\x13\n\x0bwith_errors\x18\x02 \x01(\x08\"7\n\tRunFailed\x12*\n\x05\x65rror\x18\x01 \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\"\x14\n\x12RunCancelRequested\"\x0e\n\x0cRunCancelled\"\xa0\x04\n\x0bStepStarted\x12.\n\tstep_type\x18\x01 \x01(\x0e\x32\x1b.forge.workflow.v1.StepType\x12\x17\n\x0f\x65xecution_index\x18\x02 \x01(\r\x12\x0f\n\x07\x61ttempt\x18\x03 \x01(\r\x12\x35\n\x05input\x18\x04 \x03(\x0b\x32&.forge.event.v1.StepStarted.InputEntry\x12\x12\n\nsession_id\x18\x05 \x01(\t\x12\x14\n\x0ctool_call_id\x18\x06 \x01(\t\x12\x0e\n\x06prompt\x18\x07 \x01(\t\x12\x14\n\x0c\x63hild_run_id\x18\x08 \x01(\t\x12\x18\n\x0bgroup_index\x18\t \x01(\rH\x00\x88\x01\x01\x12\x17\n\nitem_index\x18\n \x01(\rH\x01\x88\x01\x01\x12\x17\n\nitem_count\x18\x0b \x01(\rH\x02\x88\x01\x01\x12/\n\x0bwaits_until\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10waits_for_signal\x18\r \x01(\t\x12\x13\n\x0b\x61pproval_id\x18\x0e \x01(\t\x12\x10\n\x08question\x18\x0f \x01(\t\x1a\x44\n\nInputEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12%\n\x05value\x18\x02 \x01(\x0b\x32\x16.forge.common.v1.Value:\x02\x38\x01\x42\x0e\n\x0c_group_indexB\r\n\x0b_item_indexB\r\n\x0b_item_count\"v\n\x12StepAttemptStarted\x12\x0f\n\x07\x61ttempt\x18\x01 \x01(\r\x12\x0e\n\x06worker\x18\x02 \x01(\t\x12\r\n\x05\x65poch\x18\x03 \x01(\r\x12\x1c\n\x0f\x65xecution_index\x18\x04 \x01(\rH\x00\x88\x01\x01\x42\x12\n\x10_execution_index\"\xde\x01\n\x11StepAttemptFailed\x12*\n\x05\x65rror\x18\x01 \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12\x33\n\x0fnext_attempt_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12%\n\x05usage\x18\x04 \x01(\x0b\x32\x16.forge.common.v1.Usage\x12\x1c\n\x0f\x65xecution_index\x18\x05 \x01(\rH\x00\x88\x01\x01\x42\x12\n\x10_execution_index\"\xf2\x01\n\rStepCompleted\x12&\n\x06output\x18\x01 \x01(\x0b\x32\x16.forge.common.v1.Value\x12\x1b\n\x13handler_duration_ms\x18\x02 \x01(\x04\x12\x18\n\x10tool_duration_ms\x18\x03 \x01(\x04\x12%\n\x05usage\x18\x04 \x01(\x0b\x32\x16.forge.common.v1.Usage\x12\x14\n\x0cnext_step_id\x18\x05 \x01(\t\x12\x13\n\x0bnext_source\x18\x06 \x01(\t\x12\x1c\n\x0f\x65xecution_index\x18\x07 \x01(\rH\x00\x88\x01\x01\x42\x12\n\x10_execution_index\"\x91\x01\n\nStepFailed\x12*\n\x05\x65rror\x18\x01 \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\x12%\n\x05usage\x18\x02 \x01(\x0b\x32\x16.forge.common.v1.Usage\x12\x1c\n\x0f\x65xecution_index\x18\x03 \x01(\rH\x00\x88\x01\x01\x42\x12\n\x10_execution_index\"+\n\x0bStepSkipped\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0c\n\x04need\x18\x02 \x01(\t\"O\n\rStepCancelled\x12\x17\n\x0f\x65xecution_index\x18\x01 \x01(\r\x12%\n\x05usage\x18\x02 \x01(\x0b\x32\x16.forge.common.v1.Usageb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -47,41 +47,41 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RUNFORKED']._serialized_start=613
   _globals['_RUNFORKED']._serialized_end=716
   _globals['_INHERITEDSTEP']._serialized_start=719
-  _globals['_INHERITEDSTEP']._serialized_end=849
-  _globals['_RUNSIGNALLED']._serialized_start=851
-  _globals['_RUNSIGNALLED']._serialized_end=920
-  _globals['_RUNPAUSED']._serialized_start=922
-  _globals['_RUNPAUSED']._serialized_end=933
-  _globals['_RUNCONTINUED']._serialized_start=935
-  _globals['_RUNCONTINUED']._serialized_end=949
-  _globals['_RUNRESUMED']._serialized_start=951
-  _globals['_RUNRESUMED']._serialized_end=981
-  _globals['_RUNDEADLINEPASSED']._serialized_start=983
-  _globals['_RUNDEADLINEPASSED']._serialized_end=1002
-  _globals['_RUNSTARTED']._serialized_start=1004
-  _globals['_RUNSTARTED']._serialized_end=1016
-  _globals['_RUNCOMPLETED']._serialized_start=1018
-  _globals['_RUNCOMPLETED']._serialized_end=1093
-  _globals['_RUNFAILED']._serialized_start=1095
-  _globals['_RUNFAILED']._serialized_end=1150
-  _globals['_RUNCANCELREQUESTED']._serialized_start=1152
-  _globals['_RUNCANCELREQUESTED']._serialized_end=1172
-  _globals['_RUNCANCELLED']._serialized_start=1174
-  _globals['_RUNCANCELLED']._serialized_end=1188
-  _globals['_STEPSTARTED']._serialized_start=1191
-  _globals['_STEPSTARTED']._serialized_end=1735
-  _globals['_STEPSTARTED_INPUTENTRY']._serialized_start=1621
-  _globals['_STEPSTARTED_INPUTENTRY']._serialized_end=1689
-  _globals['_STEPATTEMPTSTARTED']._serialized_start=1737
-  _globals['_STEPATTEMPTSTARTED']._serialized_end=1855
-  _globals['_STEPATTEMPTFAILED']._serialized_start=1858
-  _globals['_STEPATTEMPTFAILED']._serialized_end=2080
-  _globals['_STEPCOMPLETED']._serialized_start=2083
-  _globals['_STEPCOMPLETED']._serialized_end=2325
-  _globals['_STEPFAILED']._serialized_start=2328
-  _globals['_STEPFAILED']._serialized_end=2473
-  _globals['_STEPSKIPPED']._serialized_start=2475
-  _globals['_STEPSKIPPED']._serialized_end=2518
-  _globals['_STEPCANCELLED']._serialized_start=2520
-  _globals['_STEPCANCELLED']._serialized_end=2599
+  _globals['_INHERITEDSTEP']._serialized_end=907
+  _globals['_RUNSIGNALLED']._serialized_start=909
+  _globals['_RUNSIGNALLED']._serialized_end=978
+  _globals['_RUNPAUSED']._serialized_start=980
+  _globals['_RUNPAUSED']._serialized_end=991
+  _globals['_RUNCONTINUED']._serialized_start=993
+  _globals['_RUNCONTINUED']._serialized_end=1007
+  _globals['_RUNRESUMED']._serialized_start=1009
+  _globals['_RUNRESUMED']._serialized_end=1039
+  _globals['_RUNDEADLINEPASSED']._serialized_start=1041
+  _globals['_RUNDEADLINEPASSED']._serialized_end=1060
+  _globals['_RUNSTARTED']._serialized_start=1062
+  _globals['_RUNSTARTED']._serialized_end=1074
+  _globals['_RUNCOMPLETED']._serialized_start=1076
+  _globals['_RUNCOMPLETED']._serialized_end=1151
+  _globals['_RUNFAILED']._serialized_start=1153
+  _globals['_RUNFAILED']._serialized_end=1208
+  _globals['_RUNCANCELREQUESTED']._serialized_start=1210
+  _globals['_RUNCANCELREQUESTED']._serialized_end=1230
+  _globals['_RUNCANCELLED']._serialized_start=1232
+  _globals['_RUNCANCELLED']._serialized_end=1246
+  _globals['_STEPSTARTED']._serialized_start=1249
+  _globals['_STEPSTARTED']._serialized_end=1793
+  _globals['_STEPSTARTED_INPUTENTRY']._serialized_start=1679
+  _globals['_STEPSTARTED_INPUTENTRY']._serialized_end=1747
+  _globals['_STEPATTEMPTSTARTED']._serialized_start=1795
+  _globals['_STEPATTEMPTSTARTED']._serialized_end=1913
+  _globals['_STEPATTEMPTFAILED']._serialized_start=1916
+  _globals['_STEPATTEMPTFAILED']._serialized_end=2138
+  _globals['_STEPCOMPLETED']._serialized_start=2141
+  _globals['_STEPCOMPLETED']._serialized_end=2383
+  _globals['_STEPFAILED']._serialized_start=2386
+  _globals['_STEPFAILED']._serialized_end=2531
+  _globals['_STEPSKIPPED']._serialized_start=2533
+  _globals['_STEPSKIPPED']._serialized_end=2576
+  _globals['_STEPCANCELLED']._serialized_start=2578
+  _globals['_STEPCANCELLED']._serialized_end=2657
 # @@protoc_insertion_point(module_scope)

@@ -53,18 +53,22 @@ class RunForked(_message.Message):
     def __init__(self, origin: _Optional[_Union[_workflow_pb2.RunOrigin, _Mapping]] = ..., steps: _Optional[_Iterable[_Union[InheritedStep, _Mapping]]] = ...) -> None: ...
 
 class InheritedStep(_message.Message):
-    __slots__ = ("step_id", "execution_count", "output", "failed", "skipped")
+    __slots__ = ("step_id", "execution_count", "output", "failed", "skipped", "has_items", "items")
     STEP_ID_FIELD_NUMBER: _ClassVar[int]
     EXECUTION_COUNT_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_FIELD_NUMBER: _ClassVar[int]
     FAILED_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_FIELD_NUMBER: _ClassVar[int]
+    HAS_ITEMS_FIELD_NUMBER: _ClassVar[int]
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
     step_id: str
     execution_count: int
     output: _common_pb2.Value
     failed: bool
     skipped: bool
-    def __init__(self, step_id: _Optional[str] = ..., execution_count: _Optional[int] = ..., output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., failed: bool = ..., skipped: bool = ...) -> None: ...
+    has_items: bool
+    items: _containers.RepeatedCompositeFieldContainer[_common_pb2.Value]
+    def __init__(self, step_id: _Optional[str] = ..., execution_count: _Optional[int] = ..., output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., failed: bool = ..., skipped: bool = ..., has_items: bool = ..., items: _Optional[_Iterable[_Union[_common_pb2.Value, _Mapping]]] = ...) -> None: ...
 
 class RunSignalled(_message.Message):
     __slots__ = ("name", "payload")

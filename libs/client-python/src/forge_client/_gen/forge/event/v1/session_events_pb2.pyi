@@ -289,18 +289,20 @@ class ModelUsageRecorded(_message.Message):
     def __init__(self, model: _Optional[str] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ...) -> None: ...
 
 class ToolRequested(_message.Message):
-    __slots__ = ("tool", "arguments_json", "provider_call_id", "decision", "idempotent")
+    __slots__ = ("tool", "arguments_json", "provider_call_id", "decision", "idempotent", "execution_index")
     TOOL_FIELD_NUMBER: _ClassVar[int]
     ARGUMENTS_JSON_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_CALL_ID_FIELD_NUMBER: _ClassVar[int]
     DECISION_FIELD_NUMBER: _ClassVar[int]
     IDEMPOTENT_FIELD_NUMBER: _ClassVar[int]
+    EXECUTION_INDEX_FIELD_NUMBER: _ClassVar[int]
     tool: str
     arguments_json: str
     provider_call_id: str
     decision: _tool_pb2.CapabilityDecision
     idempotent: bool
-    def __init__(self, tool: _Optional[str] = ..., arguments_json: _Optional[str] = ..., provider_call_id: _Optional[str] = ..., decision: _Optional[_Union[_tool_pb2.CapabilityDecision, _Mapping]] = ..., idempotent: bool = ...) -> None: ...
+    execution_index: int
+    def __init__(self, tool: _Optional[str] = ..., arguments_json: _Optional[str] = ..., provider_call_id: _Optional[str] = ..., decision: _Optional[_Union[_tool_pb2.CapabilityDecision, _Mapping]] = ..., idempotent: bool = ..., execution_index: _Optional[int] = ...) -> None: ...
 
 class ToolApprovalRequired(_message.Message):
     __slots__ = ("approval_id", "expires_at")

@@ -91,7 +91,7 @@ class CapabilityDecision(_message.Message):
     def __init__(self, decision: _Optional[_Union[Decision, str]] = ..., subject: _Optional[str] = ..., tool: _Optional[str] = ..., tool_digest: _Optional[str] = ..., arguments_digest: _Optional[str] = ..., source: _Optional[str] = ..., decided_by: _Optional[str] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class PendingApproval(_message.Message):
-    __slots__ = ("stream", "approval_id", "turn_id", "tool_call_id", "tool", "arguments_preview", "risk", "requested_at", "expires_at")
+    __slots__ = ("stream", "approval_id", "turn_id", "tool_call_id", "tool", "arguments_preview", "risk", "requested_at", "expires_at", "step_id", "question")
     STREAM_FIELD_NUMBER: _ClassVar[int]
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     TURN_ID_FIELD_NUMBER: _ClassVar[int]
@@ -101,6 +101,8 @@ class PendingApproval(_message.Message):
     RISK_FIELD_NUMBER: _ClassVar[int]
     REQUESTED_AT_FIELD_NUMBER: _ClassVar[int]
     EXPIRES_AT_FIELD_NUMBER: _ClassVar[int]
+    STEP_ID_FIELD_NUMBER: _ClassVar[int]
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
     stream: _common_pb2.StreamRef
     approval_id: str
     turn_id: str
@@ -110,4 +112,6 @@ class PendingApproval(_message.Message):
     risk: RiskLevel
     requested_at: _timestamp_pb2.Timestamp
     expires_at: _timestamp_pb2.Timestamp
-    def __init__(self, stream: _Optional[_Union[_common_pb2.StreamRef, _Mapping]] = ..., approval_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., tool_call_id: _Optional[str] = ..., tool: _Optional[str] = ..., arguments_preview: _Optional[str] = ..., risk: _Optional[_Union[RiskLevel, str]] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    step_id: str
+    question: str
+    def __init__(self, stream: _Optional[_Union[_common_pb2.StreamRef, _Mapping]] = ..., approval_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., tool_call_id: _Optional[str] = ..., tool: _Optional[str] = ..., arguments_preview: _Optional[str] = ..., risk: _Optional[_Union[RiskLevel, str]] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., step_id: _Optional[str] = ..., question: _Optional[str] = ...) -> None: ...

@@ -101,7 +101,7 @@ class LeasedTask(_message.Message):
     def __init__(self, task_id: _Optional[str] = ..., stream: _Optional[_Union[_common_pb2.StreamRef, _Mapping]] = ..., epoch: _Optional[int] = ..., lease_token: _Optional[bytes] = ..., task: _Optional[_Union[Task, _Mapping]] = ..., lease_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Task(_message.Message):
-    __slots__ = ("model", "tool", "function", "idempotency_key", "needs_start", "deadline_at", "artifact", "timeout")
+    __slots__ = ("model", "tool", "function", "idempotency_key", "needs_start", "deadline_at", "artifact", "timeout", "heartbeat_timeout")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
     FUNCTION_FIELD_NUMBER: _ClassVar[int]
@@ -110,6 +110,7 @@ class Task(_message.Message):
     DEADLINE_AT_FIELD_NUMBER: _ClassVar[int]
     ARTIFACT_FIELD_NUMBER: _ClassVar[int]
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
+    HEARTBEAT_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     model: ModelTask
     tool: ToolTask
     function: FunctionTask
@@ -118,7 +119,8 @@ class Task(_message.Message):
     deadline_at: _timestamp_pb2.Timestamp
     artifact: _common_pb2.ArtifactRef
     timeout: _duration_pb2.Duration
-    def __init__(self, model: _Optional[_Union[ModelTask, _Mapping]] = ..., tool: _Optional[_Union[ToolTask, _Mapping]] = ..., function: _Optional[_Union[FunctionTask, _Mapping]] = ..., idempotency_key: _Optional[str] = ..., needs_start: bool = ..., deadline_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., artifact: _Optional[_Union[_common_pb2.ArtifactRef, _Mapping]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    heartbeat_timeout: _duration_pb2.Duration
+    def __init__(self, model: _Optional[_Union[ModelTask, _Mapping]] = ..., tool: _Optional[_Union[ToolTask, _Mapping]] = ..., function: _Optional[_Union[FunctionTask, _Mapping]] = ..., idempotency_key: _Optional[str] = ..., needs_start: bool = ..., deadline_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., artifact: _Optional[_Union[_common_pb2.ArtifactRef, _Mapping]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., heartbeat_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ModelTask(_message.Message):
     __slots__ = ("session_id", "turn_id", "model_call_id", "model", "temperature", "max_output_tokens", "conversation_through_seq", "failed_attempts")

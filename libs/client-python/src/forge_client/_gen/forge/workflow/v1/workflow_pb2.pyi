@@ -3,6 +3,7 @@ import datetime
 from forge_client._gen.forge.common.v1 import common_pb2 as _common_pb2
 from forge_client._gen.forge.tool.v1 import tool_pb2 as _tool_pb2
 from forge_client._gen.forge.workflow.v1 import definition_pb2 as _definition_pb2
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -54,7 +55,7 @@ STEP_STATUS_SKIPPED: StepStatus
 STEP_STATUS_WAITING: StepStatus
 
 class StartRunRequest(_message.Message):
-    __slots__ = ("header", "definition", "inputs", "labels", "queue", "model_override", "policy")
+    __slots__ = ("header", "definition", "inputs", "labels", "queue", "model_override", "policy", "workflow")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -69,6 +70,7 @@ class StartRunRequest(_message.Message):
     QUEUE_FIELD_NUMBER: _ClassVar[int]
     MODEL_OVERRIDE_FIELD_NUMBER: _ClassVar[int]
     POLICY_FIELD_NUMBER: _ClassVar[int]
+    WORKFLOW_FIELD_NUMBER: _ClassVar[int]
     header: _common_pb2.CommandHeader
     definition: _definition_pb2.WorkflowDefinition
     inputs: _common_pb2.Value
@@ -76,7 +78,8 @@ class StartRunRequest(_message.Message):
     queue: str
     model_override: str
     policy: _tool_pb2.ToolPolicy
-    def __init__(self, header: _Optional[_Union[_common_pb2.CommandHeader, _Mapping]] = ..., definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., model_override: _Optional[str] = ..., policy: _Optional[_Union[_tool_pb2.ToolPolicy, _Mapping]] = ...) -> None: ...
+    workflow: str
+    def __init__(self, header: _Optional[_Union[_common_pb2.CommandHeader, _Mapping]] = ..., definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., model_override: _Optional[str] = ..., policy: _Optional[_Union[_tool_pb2.ToolPolicy, _Mapping]] = ..., workflow: _Optional[str] = ...) -> None: ...
 
 class StartRunResponse(_message.Message):
     __slots__ = ("run_id", "seq", "warnings")
@@ -429,7 +432,7 @@ class ListRunsResponse(_message.Message):
     def __init__(self, runs: _Optional[_Iterable[_Union[RunSummary, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class RunSummary(_message.Message):
-    __slots__ = ("run_id", "workflow_id", "workflow_version", "status", "labels", "created_at", "updated_at")
+    __slots__ = ("run_id", "workflow_id", "workflow_version", "status", "labels", "created_at", "updated_at", "archived")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -444,6 +447,7 @@ class RunSummary(_message.Message):
     LABELS_FIELD_NUMBER: _ClassVar[int]
     CREATED_AT_FIELD_NUMBER: _ClassVar[int]
     UPDATED_AT_FIELD_NUMBER: _ClassVar[int]
+    ARCHIVED_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     workflow_id: str
     workflow_version: str
@@ -451,4 +455,97 @@ class RunSummary(_message.Message):
     labels: _containers.ScalarMap[str, str]
     created_at: _timestamp_pb2.Timestamp
     updated_at: _timestamp_pb2.Timestamp
-    def __init__(self, run_id: _Optional[str] = ..., workflow_id: _Optional[str] = ..., workflow_version: _Optional[str] = ..., status: _Optional[_Union[RunStatus, str]] = ..., labels: _Optional[_Mapping[str, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    archived: bool
+    def __init__(self, run_id: _Optional[str] = ..., workflow_id: _Optional[str] = ..., workflow_version: _Optional[str] = ..., status: _Optional[_Union[RunStatus, str]] = ..., labels: _Optional[_Mapping[str, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., archived: bool = ...) -> None: ...
+
+class RegisterDefinitionRequest(_message.Message):
+    __slots__ = ("definition",)
+    DEFINITION_FIELD_NUMBER: _ClassVar[int]
+    definition: _definition_pb2.WorkflowDefinition
+    def __init__(self, definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ...) -> None: ...
+
+class RegisterDefinitionResponse(_message.Message):
+    __slots__ = ("registered",)
+    REGISTERED_FIELD_NUMBER: _ClassVar[int]
+    registered: RegisteredDefinition
+    def __init__(self, registered: _Optional[_Union[RegisteredDefinition, _Mapping]] = ...) -> None: ...
+
+class GetDefinitionRequest(_message.Message):
+    __slots__ = ("workflow",)
+    WORKFLOW_FIELD_NUMBER: _ClassVar[int]
+    workflow: str
+    def __init__(self, workflow: _Optional[str] = ...) -> None: ...
+
+class GetDefinitionResponse(_message.Message):
+    __slots__ = ("registered",)
+    REGISTERED_FIELD_NUMBER: _ClassVar[int]
+    registered: RegisteredDefinition
+    def __init__(self, registered: _Optional[_Union[RegisteredDefinition, _Mapping]] = ...) -> None: ...
+
+class RegisteredDefinition(_message.Message):
+    __slots__ = ("workflow_id", "workflow_version", "workflow_hash", "created_at", "created_by", "definition")
+    WORKFLOW_ID_FIELD_NUMBER: _ClassVar[int]
+    WORKFLOW_VERSION_FIELD_NUMBER: _ClassVar[int]
+    WORKFLOW_HASH_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    CREATED_BY_FIELD_NUMBER: _ClassVar[int]
+    DEFINITION_FIELD_NUMBER: _ClassVar[int]
+    workflow_id: str
+    workflow_version: str
+    workflow_hash: str
+    created_at: _timestamp_pb2.Timestamp
+    created_by: str
+    definition: _definition_pb2.WorkflowDefinition
+    def __init__(self, workflow_id: _Optional[str] = ..., workflow_version: _Optional[str] = ..., workflow_hash: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., created_by: _Optional[str] = ..., definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ...) -> None: ...
+
+class ListDefinitionsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token", "workflow_id")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    WORKFLOW_ID_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    workflow_id: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., workflow_id: _Optional[str] = ...) -> None: ...
+
+class ListDefinitionsResponse(_message.Message):
+    __slots__ = ("definitions", "next_page_token")
+    DEFINITIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    definitions: _containers.RepeatedCompositeFieldContainer[RegisteredDefinition]
+    next_page_token: str
+    def __init__(self, definitions: _Optional[_Iterable[_Union[RegisteredDefinition, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class ArchiveRunsRequest(_message.Message):
+    __slots__ = ("run_id", "older_than", "dry_run", "page_size", "page_token")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    OLDER_THAN_FIELD_NUMBER: _ClassVar[int]
+    DRY_RUN_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    older_than: _duration_pb2.Duration
+    dry_run: bool
+    page_size: int
+    page_token: str
+    def __init__(self, run_id: _Optional[str] = ..., older_than: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., dry_run: bool = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ArchiveRunsResponse(_message.Message):
+    __slots__ = ("runs", "next_page_token")
+    RUNS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    runs: _containers.RepeatedCompositeFieldContainer[ArchivedRun]
+    next_page_token: str
+    def __init__(self, runs: _Optional[_Iterable[_Union[ArchivedRun, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class ArchivedRun(_message.Message):
+    __slots__ = ("run_id", "ended_at", "event_count", "byte_count")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    ENDED_AT_FIELD_NUMBER: _ClassVar[int]
+    EVENT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    BYTE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    ended_at: _timestamp_pb2.Timestamp
+    event_count: int
+    byte_count: int
+    def __init__(self, run_id: _Optional[str] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., event_count: _Optional[int] = ..., byte_count: _Optional[int] = ...) -> None: ...

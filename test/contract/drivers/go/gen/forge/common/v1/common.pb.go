@@ -279,7 +279,7 @@ const (
 	AccessRole_ACCESS_ROLE_OPERATOR AccessRole = 2
 	// A viewer that also resolves approvals.
 	AccessRole_ACCESS_ROLE_APPROVER AccessRole = 3
-	// All of these, and grants and revokes tokens.
+	// All of these; it grants and revokes tokens, and archives runs.
 	AccessRole_ACCESS_ROLE_ADMIN AccessRole = 4
 	// Serves tasks of its queues, and reads and puts only what its leases need.
 	AccessRole_ACCESS_ROLE_WORKER AccessRole = 5

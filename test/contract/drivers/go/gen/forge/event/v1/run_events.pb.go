@@ -209,9 +209,12 @@ type InheritedStep struct {
 	StepId         string                 `protobuf:"bytes,1,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
 	ExecutionCount uint32                 `protobuf:"varint,2,opt,name=execution_count,json=executionCount,proto3" json:"execution_count,omitempty"`
 	// Absent where it had failed or was skipped.
-	Output        *v11.Value `protobuf:"bytes,3,opt,name=output,proto3" json:"output,omitempty"`
-	Failed        bool       `protobuf:"varint,4,opt,name=failed,proto3" json:"failed,omitempty"`
-	Skipped       bool       `protobuf:"varint,5,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	Output  *v11.Value `protobuf:"bytes,3,opt,name=output,proto3" json:"output,omitempty"`
+	Failed  bool       `protobuf:"varint,4,opt,name=failed,proto3" json:"failed,omitempty"`
+	Skipped bool       `protobuf:"varint,5,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	// Of a for_each: true, and the outputs of its items in order; one without content failed.
+	HasItems      bool         `protobuf:"varint,6,opt,name=has_items,json=hasItems,proto3" json:"has_items,omitempty"`
+	Items         []*v11.Value `protobuf:"bytes,7,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -279,6 +282,20 @@ func (x *InheritedStep) GetSkipped() bool {
 		return x.Skipped
 	}
 	return false
+}
+
+func (x *InheritedStep) GetHasItems() bool {
+	if x != nil {
+		return x.HasItems
+	}
+	return false
+}
+
+func (x *InheritedStep) GetItems() []*v11.Value {
+	if x != nil {
+		return x.Items
+	}
+	return nil
 }
 
 // Somebody handed over a signal.
@@ -1317,13 +1334,15 @@ const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"v\n" +
 	"\tRunForked\x124\n" +
 	"\x06origin\x18\x01 \x01(\v2\x1c.forge.workflow.v1.RunOriginR\x06origin\x123\n" +
-	"\x05steps\x18\x02 \x03(\v2\x1d.forge.event.v1.InheritedStepR\x05steps\"\xb3\x01\n" +
+	"\x05steps\x18\x02 \x03(\v2\x1d.forge.event.v1.InheritedStepR\x05steps\"\xfe\x01\n" +
 	"\rInheritedStep\x12\x17\n" +
 	"\astep_id\x18\x01 \x01(\tR\x06stepId\x12'\n" +
 	"\x0fexecution_count\x18\x02 \x01(\rR\x0eexecutionCount\x12.\n" +
 	"\x06output\x18\x03 \x01(\v2\x16.forge.common.v1.ValueR\x06output\x12\x16\n" +
 	"\x06failed\x18\x04 \x01(\bR\x06failed\x12\x18\n" +
-	"\askipped\x18\x05 \x01(\bR\askipped\"T\n" +
+	"\askipped\x18\x05 \x01(\bR\askipped\x12\x1b\n" +
+	"\thas_items\x18\x06 \x01(\bR\bhasItems\x12,\n" +
+	"\x05items\x18\a \x03(\v2\x16.forge.common.v1.ValueR\x05items\"T\n" +
 	"\fRunSignalled\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x120\n" +
 	"\apayload\x18\x02 \x01(\v2\x16.forge.common.v1.ValueR\apayload\"\v\n" +
@@ -1468,26 +1487,27 @@ var file_forge_event_v1_run_events_proto_depIdxs = []int32{
 	26, // 5: forge.event.v1.RunForked.origin:type_name -> forge.workflow.v1.RunOrigin
 	2,  // 6: forge.event.v1.RunForked.steps:type_name -> forge.event.v1.InheritedStep
 	23, // 7: forge.event.v1.InheritedStep.output:type_name -> forge.common.v1.Value
-	23, // 8: forge.event.v1.RunSignalled.payload:type_name -> forge.common.v1.Value
-	23, // 9: forge.event.v1.RunCompleted.output:type_name -> forge.common.v1.Value
-	27, // 10: forge.event.v1.RunFailed.error:type_name -> forge.common.v1.ForgeError
-	28, // 11: forge.event.v1.StepStarted.step_type:type_name -> forge.workflow.v1.StepType
-	21, // 12: forge.event.v1.StepStarted.input:type_name -> forge.event.v1.StepStarted.InputEntry
-	29, // 13: forge.event.v1.StepStarted.waits_until:type_name -> google.protobuf.Timestamp
-	27, // 14: forge.event.v1.StepAttemptFailed.error:type_name -> forge.common.v1.ForgeError
-	29, // 15: forge.event.v1.StepAttemptFailed.next_attempt_at:type_name -> google.protobuf.Timestamp
-	30, // 16: forge.event.v1.StepAttemptFailed.usage:type_name -> forge.common.v1.Usage
-	23, // 17: forge.event.v1.StepCompleted.output:type_name -> forge.common.v1.Value
-	30, // 18: forge.event.v1.StepCompleted.usage:type_name -> forge.common.v1.Usage
-	27, // 19: forge.event.v1.StepFailed.error:type_name -> forge.common.v1.ForgeError
-	30, // 20: forge.event.v1.StepFailed.usage:type_name -> forge.common.v1.Usage
-	30, // 21: forge.event.v1.StepCancelled.usage:type_name -> forge.common.v1.Usage
-	23, // 22: forge.event.v1.StepStarted.InputEntry.value:type_name -> forge.common.v1.Value
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	23, // 8: forge.event.v1.InheritedStep.items:type_name -> forge.common.v1.Value
+	23, // 9: forge.event.v1.RunSignalled.payload:type_name -> forge.common.v1.Value
+	23, // 10: forge.event.v1.RunCompleted.output:type_name -> forge.common.v1.Value
+	27, // 11: forge.event.v1.RunFailed.error:type_name -> forge.common.v1.ForgeError
+	28, // 12: forge.event.v1.StepStarted.step_type:type_name -> forge.workflow.v1.StepType
+	21, // 13: forge.event.v1.StepStarted.input:type_name -> forge.event.v1.StepStarted.InputEntry
+	29, // 14: forge.event.v1.StepStarted.waits_until:type_name -> google.protobuf.Timestamp
+	27, // 15: forge.event.v1.StepAttemptFailed.error:type_name -> forge.common.v1.ForgeError
+	29, // 16: forge.event.v1.StepAttemptFailed.next_attempt_at:type_name -> google.protobuf.Timestamp
+	30, // 17: forge.event.v1.StepAttemptFailed.usage:type_name -> forge.common.v1.Usage
+	23, // 18: forge.event.v1.StepCompleted.output:type_name -> forge.common.v1.Value
+	30, // 19: forge.event.v1.StepCompleted.usage:type_name -> forge.common.v1.Usage
+	27, // 20: forge.event.v1.StepFailed.error:type_name -> forge.common.v1.ForgeError
+	30, // 21: forge.event.v1.StepFailed.usage:type_name -> forge.common.v1.Usage
+	30, // 22: forge.event.v1.StepCancelled.usage:type_name -> forge.common.v1.Usage
+	23, // 23: forge.event.v1.StepStarted.InputEntry.value:type_name -> forge.common.v1.Value
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_forge_event_v1_run_events_proto_init() }

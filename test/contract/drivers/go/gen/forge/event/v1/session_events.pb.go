@@ -1700,9 +1700,11 @@ type ToolRequested struct {
 	ProviderCallId string                  `protobuf:"bytes,3,opt,name=provider_call_id,json=providerCallId,proto3" json:"provider_call_id,omitempty"`
 	Decision       *v11.CapabilityDecision `protobuf:"bytes,4,opt,name=decision,proto3" json:"decision,omitempty"`
 	// True where the tool was served as idempotent, so that a lost attempt may be dispatched again.
-	Idempotent    bool `protobuf:"varint,5,opt,name=idempotent,proto3" json:"idempotent,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Idempotent bool `protobuf:"varint,5,opt,name=idempotent,proto3" json:"idempotent,omitempty"`
+	// Of a run's tool step: which execution.
+	ExecutionIndex *uint32 `protobuf:"varint,6,opt,name=execution_index,json=executionIndex,proto3,oneof" json:"execution_index,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ToolRequested) Reset() {
@@ -1768,6 +1770,13 @@ func (x *ToolRequested) GetIdempotent() bool {
 		return x.Idempotent
 	}
 	return false
+}
+
+func (x *ToolRequested) GetExecutionIndex() uint32 {
+	if x != nil && x.ExecutionIndex != nil {
+		return *x.ExecutionIndex
+	}
+	return 0
 }
 
 // The call waits for a person.
@@ -2464,7 +2473,7 @@ const file_forge_event_v1_session_events_proto_rawDesc = "" +
 	"\x0eModelCancelled\"X\n" +
 	"\x12ModelUsageRecorded\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12,\n" +
-	"\x05usage\x18\x02 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\"\xd3\x01\n" +
+	"\x05usage\x18\x02 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\"\x95\x02\n" +
 	"\rToolRequested\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12%\n" +
 	"\x0earguments_json\x18\x02 \x01(\tR\rargumentsJson\x12(\n" +
@@ -2472,7 +2481,9 @@ const file_forge_event_v1_session_events_proto_rawDesc = "" +
 	"\bdecision\x18\x04 \x01(\v2!.forge.tool.v1.CapabilityDecisionR\bdecision\x12\x1e\n" +
 	"\n" +
 	"idempotent\x18\x05 \x01(\bR\n" +
-	"idempotent\"r\n" +
+	"idempotent\x12,\n" +
+	"\x0fexecution_index\x18\x06 \x01(\rH\x00R\x0eexecutionIndex\x88\x01\x01B\x12\n" +
+	"\x10_execution_index\"r\n" +
 	"\x14ToolApprovalRequired\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x129\n" +
@@ -2650,6 +2661,7 @@ func file_forge_event_v1_session_events_proto_init() {
 		(*TurnOutputDelta_Reasoning)(nil),
 		(*TurnOutputDelta_ToolArguments)(nil),
 	}
+	file_forge_event_v1_session_events_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

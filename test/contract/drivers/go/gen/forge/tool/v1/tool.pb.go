@@ -470,9 +470,13 @@ type PendingApproval struct {
 	ArgumentsPreview string                 `protobuf:"bytes,6,opt,name=arguments_preview,json=argumentsPreview,proto3" json:"arguments_preview,omitempty"`
 	Risk             RiskLevel              `protobuf:"varint,7,opt,name=risk,proto3,enum=forge.tool.v1.RiskLevel" json:"risk,omitempty"`
 	RequestedAt      *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=requested_at,json=requestedAt,proto3" json:"requested_at,omitempty"`
-	ExpiresAt        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Absent: never.
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// Of a run's wait for a person: the step that asks, and what.
+	StepId        string `protobuf:"bytes,10,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	Question      string `protobuf:"bytes,11,opt,name=question,proto3" json:"question,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PendingApproval) Reset() {
@@ -568,6 +572,20 @@ func (x *PendingApproval) GetExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *PendingApproval) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
+func (x *PendingApproval) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
 var File_forge_tool_v1_tool_proto protoreflect.FileDescriptor
 
 const file_forge_tool_v1_tool_proto_rawDesc = "" +
@@ -604,7 +622,7 @@ const file_forge_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
 	"decided_by\x18\a \x01(\tR\tdecidedBy\x129\n" +
 	"\n" +
-	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\x8a\x03\n" +
+	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xbf\x03\n" +
 	"\x0fPendingApproval\x122\n" +
 	"\x06stream\x18\x01 \x01(\v2\x1a.forge.common.v1.StreamRefR\x06stream\x12\x1f\n" +
 	"\vapproval_id\x18\x02 \x01(\tR\n" +
@@ -617,7 +635,10 @@ const file_forge_tool_v1_tool_proto_rawDesc = "" +
 	"\x04risk\x18\a \x01(\x0e2\x18.forge.tool.v1.RiskLevelR\x04risk\x12=\n" +
 	"\frequested_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\vrequestedAt\x129\n" +
 	"\n" +
-	"expires_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt*k\n" +
+	"expires_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x17\n" +
+	"\astep_id\x18\n" +
+	" \x01(\tR\x06stepId\x12\x1a\n" +
+	"\bquestion\x18\v \x01(\tR\bquestion*k\n" +
 	"\tRiskLevel\x12\x1a\n" +
 	"\x16RISK_LEVEL_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fRISK_LEVEL_READ\x10\x01\x12\x15\n" +

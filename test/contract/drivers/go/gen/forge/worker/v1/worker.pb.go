@@ -508,9 +508,11 @@ type Task struct {
 	// Where the kind is larger than 16 KiB: the encoded Task; the lease carries it whole up to 64 KiB.
 	Artifact *v11.ArtifactRef `protobuf:"bytes,7,opt,name=artifact,proto3" json:"artifact,omitempty"`
 	// The longest that one attempt may take, counted by the worker from when it gets it; absent: none.
-	Timeout       *durationpb.Duration `protobuf:"bytes,8,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Timeout *durationpb.Duration `protobuf:"bytes,8,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// The longest that the attempt may give no sign of life, counted by the worker: output and heartbeats of the code itself are one. Absent: it may be silent.
+	HeartbeatTimeout *durationpb.Duration `protobuf:"bytes,9,opt,name=heartbeat_timeout,json=heartbeatTimeout,proto3" json:"heartbeat_timeout,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Task) Reset() {
@@ -608,6 +610,13 @@ func (x *Task) GetArtifact() *v11.ArtifactRef {
 func (x *Task) GetTimeout() *durationpb.Duration {
 	if x != nil {
 		return x.Timeout
+	}
+	return nil
+}
+
+func (x *Task) GetHeartbeatTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.HeartbeatTimeout
 	}
 	return nil
 }
@@ -2104,7 +2113,7 @@ const file_forge_worker_v1_worker_proto_rawDesc = "" +
 	"leaseToken\x12)\n" +
 	"\x04task\x18\x05 \x01(\v2\x15.forge.worker.v1.TaskR\x04task\x12;\n" +
 	"\vlease_until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"leaseUntil\"\xa6\x03\n" +
+	"leaseUntil\"\xee\x03\n" +
 	"\x04Task\x122\n" +
 	"\x05model\x18\x01 \x01(\v2\x1a.forge.worker.v1.ModelTaskH\x00R\x05model\x12/\n" +
 	"\x04tool\x18\x02 \x01(\v2\x19.forge.worker.v1.ToolTaskH\x00R\x04tool\x12;\n" +
@@ -2115,7 +2124,8 @@ const file_forge_worker_v1_worker_proto_rawDesc = "" +
 	"\vdeadline_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"deadlineAt\x128\n" +
 	"\bartifact\x18\a \x01(\v2\x1c.forge.common.v1.ArtifactRefR\bartifact\x123\n" +
-	"\atimeout\x18\b \x01(\v2\x19.google.protobuf.DurationR\atimeoutB\x06\n" +
+	"\atimeout\x18\b \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12F\n" +
+	"\x11heartbeat_timeout\x18\t \x01(\v2\x19.google.protobuf.DurationR\x10heartbeatTimeoutB\x06\n" +
 	"\x04kind\"\xde\x02\n" +
 	"\tModelTask\x12\x1d\n" +
 	"\n" +
@@ -2323,56 +2333,57 @@ var file_forge_worker_v1_worker_proto_depIdxs = []int32{
 	37, // 15: forge.worker.v1.Task.deadline_at:type_name -> google.protobuf.Timestamp
 	38, // 16: forge.worker.v1.Task.artifact:type_name -> forge.common.v1.ArtifactRef
 	35, // 17: forge.worker.v1.Task.timeout:type_name -> google.protobuf.Duration
-	39, // 18: forge.worker.v1.ToolTask.decision:type_name -> forge.tool.v1.CapabilityDecision
-	31, // 19: forge.worker.v1.ToolTask.input:type_name -> forge.worker.v1.ToolTask.InputEntry
-	32, // 20: forge.worker.v1.FunctionTask.input:type_name -> forge.worker.v1.FunctionTask.InputEntry
-	12, // 21: forge.worker.v1.StartTasksRequest.starts:type_name -> forge.worker.v1.TaskStart
-	40, // 22: forge.worker.v1.TaskStart.lease:type_name -> forge.common.v1.TaskLease
-	41, // 23: forge.worker.v1.TaskStart.model:type_name -> forge.event.v1.ModelStarted
-	42, // 24: forge.worker.v1.TaskStart.tool:type_name -> forge.event.v1.ToolStarted
-	14, // 25: forge.worker.v1.StartTasksResponse.answers:type_name -> forge.worker.v1.TaskAnswer
-	43, // 26: forge.worker.v1.TaskAnswer.error:type_name -> forge.common.v1.ForgeError
-	40, // 27: forge.worker.v1.HeartbeatRequest.held:type_name -> forge.common.v1.TaskLease
-	18, // 28: forge.worker.v1.ReportOutputRequest.deltas:type_name -> forge.worker.v1.OutputDelta
-	40, // 29: forge.worker.v1.OutputDelta.lease:type_name -> forge.common.v1.TaskLease
-	44, // 30: forge.worker.v1.OutputDelta.turn:type_name -> forge.event.v1.TurnOutputDelta
-	45, // 31: forge.worker.v1.OutputDelta.tool:type_name -> forge.event.v1.ToolOutputDelta
-	14, // 32: forge.worker.v1.ReportOutputResponse.answers:type_name -> forge.worker.v1.TaskAnswer
-	21, // 33: forge.worker.v1.SettleTasksRequest.settlements:type_name -> forge.worker.v1.Settlement
-	40, // 34: forge.worker.v1.Settlement.lease:type_name -> forge.common.v1.TaskLease
-	22, // 35: forge.worker.v1.Settlement.model:type_name -> forge.worker.v1.ModelResult
-	23, // 36: forge.worker.v1.Settlement.tool:type_name -> forge.worker.v1.ToolResult
-	24, // 37: forge.worker.v1.Settlement.function:type_name -> forge.worker.v1.FunctionResult
-	25, // 38: forge.worker.v1.Settlement.failure:type_name -> forge.worker.v1.TaskFailure
-	26, // 39: forge.worker.v1.Settlement.cancelled:type_name -> forge.worker.v1.TaskCancelled
-	46, // 40: forge.worker.v1.ModelResult.completed:type_name -> forge.event.v1.ModelCompleted
-	47, // 41: forge.worker.v1.ModelResult.usage:type_name -> forge.common.v1.Usage
-	48, // 42: forge.worker.v1.ToolResult.output:type_name -> forge.common.v1.Value
-	48, // 43: forge.worker.v1.FunctionResult.output:type_name -> forge.common.v1.Value
-	43, // 44: forge.worker.v1.TaskFailure.error:type_name -> forge.common.v1.ForgeError
-	47, // 45: forge.worker.v1.TaskFailure.usage:type_name -> forge.common.v1.Usage
-	14, // 46: forge.worker.v1.SettleTasksResponse.answers:type_name -> forge.worker.v1.TaskAnswer
-	48, // 47: forge.worker.v1.ToolTask.InputEntry.value:type_name -> forge.common.v1.Value
-	48, // 48: forge.worker.v1.FunctionTask.InputEntry.value:type_name -> forge.common.v1.Value
-	2,  // 49: forge.worker.v1.WorkerService.Register:input_type -> forge.worker.v1.RegisterRequest
-	4,  // 50: forge.worker.v1.WorkerService.LeaseTasks:input_type -> forge.worker.v1.LeaseTasksRequest
-	11, // 51: forge.worker.v1.WorkerService.StartTasks:input_type -> forge.worker.v1.StartTasksRequest
-	15, // 52: forge.worker.v1.WorkerService.Heartbeat:input_type -> forge.worker.v1.HeartbeatRequest
-	17, // 53: forge.worker.v1.WorkerService.ReportOutput:input_type -> forge.worker.v1.ReportOutputRequest
-	20, // 54: forge.worker.v1.WorkerService.SettleTasks:input_type -> forge.worker.v1.SettleTasksRequest
-	28, // 55: forge.worker.v1.WorkerService.Drain:input_type -> forge.worker.v1.DrainRequest
-	3,  // 56: forge.worker.v1.WorkerService.Register:output_type -> forge.worker.v1.RegisterResponse
-	5,  // 57: forge.worker.v1.WorkerService.LeaseTasks:output_type -> forge.worker.v1.LeaseTasksResponse
-	13, // 58: forge.worker.v1.WorkerService.StartTasks:output_type -> forge.worker.v1.StartTasksResponse
-	16, // 59: forge.worker.v1.WorkerService.Heartbeat:output_type -> forge.worker.v1.HeartbeatResponse
-	19, // 60: forge.worker.v1.WorkerService.ReportOutput:output_type -> forge.worker.v1.ReportOutputResponse
-	27, // 61: forge.worker.v1.WorkerService.SettleTasks:output_type -> forge.worker.v1.SettleTasksResponse
-	29, // 62: forge.worker.v1.WorkerService.Drain:output_type -> forge.worker.v1.DrainResponse
-	56, // [56:63] is the sub-list for method output_type
-	49, // [49:56] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	35, // 18: forge.worker.v1.Task.heartbeat_timeout:type_name -> google.protobuf.Duration
+	39, // 19: forge.worker.v1.ToolTask.decision:type_name -> forge.tool.v1.CapabilityDecision
+	31, // 20: forge.worker.v1.ToolTask.input:type_name -> forge.worker.v1.ToolTask.InputEntry
+	32, // 21: forge.worker.v1.FunctionTask.input:type_name -> forge.worker.v1.FunctionTask.InputEntry
+	12, // 22: forge.worker.v1.StartTasksRequest.starts:type_name -> forge.worker.v1.TaskStart
+	40, // 23: forge.worker.v1.TaskStart.lease:type_name -> forge.common.v1.TaskLease
+	41, // 24: forge.worker.v1.TaskStart.model:type_name -> forge.event.v1.ModelStarted
+	42, // 25: forge.worker.v1.TaskStart.tool:type_name -> forge.event.v1.ToolStarted
+	14, // 26: forge.worker.v1.StartTasksResponse.answers:type_name -> forge.worker.v1.TaskAnswer
+	43, // 27: forge.worker.v1.TaskAnswer.error:type_name -> forge.common.v1.ForgeError
+	40, // 28: forge.worker.v1.HeartbeatRequest.held:type_name -> forge.common.v1.TaskLease
+	18, // 29: forge.worker.v1.ReportOutputRequest.deltas:type_name -> forge.worker.v1.OutputDelta
+	40, // 30: forge.worker.v1.OutputDelta.lease:type_name -> forge.common.v1.TaskLease
+	44, // 31: forge.worker.v1.OutputDelta.turn:type_name -> forge.event.v1.TurnOutputDelta
+	45, // 32: forge.worker.v1.OutputDelta.tool:type_name -> forge.event.v1.ToolOutputDelta
+	14, // 33: forge.worker.v1.ReportOutputResponse.answers:type_name -> forge.worker.v1.TaskAnswer
+	21, // 34: forge.worker.v1.SettleTasksRequest.settlements:type_name -> forge.worker.v1.Settlement
+	40, // 35: forge.worker.v1.Settlement.lease:type_name -> forge.common.v1.TaskLease
+	22, // 36: forge.worker.v1.Settlement.model:type_name -> forge.worker.v1.ModelResult
+	23, // 37: forge.worker.v1.Settlement.tool:type_name -> forge.worker.v1.ToolResult
+	24, // 38: forge.worker.v1.Settlement.function:type_name -> forge.worker.v1.FunctionResult
+	25, // 39: forge.worker.v1.Settlement.failure:type_name -> forge.worker.v1.TaskFailure
+	26, // 40: forge.worker.v1.Settlement.cancelled:type_name -> forge.worker.v1.TaskCancelled
+	46, // 41: forge.worker.v1.ModelResult.completed:type_name -> forge.event.v1.ModelCompleted
+	47, // 42: forge.worker.v1.ModelResult.usage:type_name -> forge.common.v1.Usage
+	48, // 43: forge.worker.v1.ToolResult.output:type_name -> forge.common.v1.Value
+	48, // 44: forge.worker.v1.FunctionResult.output:type_name -> forge.common.v1.Value
+	43, // 45: forge.worker.v1.TaskFailure.error:type_name -> forge.common.v1.ForgeError
+	47, // 46: forge.worker.v1.TaskFailure.usage:type_name -> forge.common.v1.Usage
+	14, // 47: forge.worker.v1.SettleTasksResponse.answers:type_name -> forge.worker.v1.TaskAnswer
+	48, // 48: forge.worker.v1.ToolTask.InputEntry.value:type_name -> forge.common.v1.Value
+	48, // 49: forge.worker.v1.FunctionTask.InputEntry.value:type_name -> forge.common.v1.Value
+	2,  // 50: forge.worker.v1.WorkerService.Register:input_type -> forge.worker.v1.RegisterRequest
+	4,  // 51: forge.worker.v1.WorkerService.LeaseTasks:input_type -> forge.worker.v1.LeaseTasksRequest
+	11, // 52: forge.worker.v1.WorkerService.StartTasks:input_type -> forge.worker.v1.StartTasksRequest
+	15, // 53: forge.worker.v1.WorkerService.Heartbeat:input_type -> forge.worker.v1.HeartbeatRequest
+	17, // 54: forge.worker.v1.WorkerService.ReportOutput:input_type -> forge.worker.v1.ReportOutputRequest
+	20, // 55: forge.worker.v1.WorkerService.SettleTasks:input_type -> forge.worker.v1.SettleTasksRequest
+	28, // 56: forge.worker.v1.WorkerService.Drain:input_type -> forge.worker.v1.DrainRequest
+	3,  // 57: forge.worker.v1.WorkerService.Register:output_type -> forge.worker.v1.RegisterResponse
+	5,  // 58: forge.worker.v1.WorkerService.LeaseTasks:output_type -> forge.worker.v1.LeaseTasksResponse
+	13, // 59: forge.worker.v1.WorkerService.StartTasks:output_type -> forge.worker.v1.StartTasksResponse
+	16, // 60: forge.worker.v1.WorkerService.Heartbeat:output_type -> forge.worker.v1.HeartbeatResponse
+	19, // 61: forge.worker.v1.WorkerService.ReportOutput:output_type -> forge.worker.v1.ReportOutputResponse
+	27, // 62: forge.worker.v1.WorkerService.SettleTasks:output_type -> forge.worker.v1.SettleTasksResponse
+	29, // 63: forge.worker.v1.WorkerService.Drain:output_type -> forge.worker.v1.DrainResponse
+	57, // [57:64] is the sub-list for method output_type
+	50, // [50:57] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_forge_worker_v1_worker_proto_init() }

@@ -13,6 +13,7 @@ import (
 	v11 "forge-contract-driver/gen/forge/tool/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -178,7 +179,9 @@ type StartRunRequest struct {
 	// Replaces the model of every agent step; empty: none.
 	ModelOverride string `protobuf:"bytes,6,opt,name=model_override,json=modelOverride,proto3" json:"model_override,omitempty"`
 	// What agents' tool calls may do without being asked, and what answers their questions; granted by whoever starts the run.
-	Policy        *v11.ToolPolicy `protobuf:"bytes,7,opt,name=policy,proto3" json:"policy,omitempty"`
+	Policy *v11.ToolPolicy `protobuf:"bytes,7,opt,name=policy,proto3" json:"policy,omitempty"`
+	// A registered definition in place of `definition`: its id, which stands for its highest version, or id@version. Looked up once, when the run starts.
+	Workflow      string `protobuf:"bytes,8,opt,name=workflow,proto3" json:"workflow,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -260,6 +263,13 @@ func (x *StartRunRequest) GetPolicy() *v11.ToolPolicy {
 		return x.Policy
 	}
 	return nil
+}
+
+func (x *StartRunRequest) GetWorkflow() string {
+	if x != nil {
+		return x.Workflow
+	}
+	return ""
 }
 
 // The started run.
@@ -1140,7 +1150,7 @@ type ReplayedStep struct {
 	StepId         string                 `protobuf:"bytes,1,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
 	ExecutionIndex uint32                 `protobuf:"varint,2,opt,name=execution_index,json=executionIndex,proto3" json:"execution_index,omitempty"`
 	Status         StepStatus             `protobuf:"varint,3,opt,name=status,proto3,enum=forge.workflow.v1.StepStatus" json:"status,omitempty"`
-	// SHA-256 of the state's canonical JSON before and after, hexadecimal; empty where it was not computed.
+	// Names the state before and after, hexadecimal: the bitwise exclusive or of the SHA-256 of each entry, a path and its canonical JSON. Empty where it was not computed.
 	StateBeforeHash string `protobuf:"bytes,4,opt,name=state_before_hash,json=stateBeforeHash,proto3" json:"state_before_hash,omitempty"`
 	StateAfterHash  string `protobuf:"bytes,5,opt,name=state_after_hash,json=stateAfterHash,proto3" json:"state_after_hash,omitempty"`
 	// The event that ended it; 0: none.
@@ -1718,15 +1728,16 @@ func (x *RunOrigin) GetStepId() string {
 
 // One execution of a step.
 type StepExecution struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	StepId         string                 `protobuf:"bytes,1,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
-	StepType       StepType               `protobuf:"varint,2,opt,name=step_type,json=stepType,proto3,enum=forge.workflow.v1.StepType" json:"step_type,omitempty"`
-	ExecutionIndex uint32                 `protobuf:"varint,3,opt,name=execution_index,json=executionIndex,proto3" json:"execution_index,omitempty"`
-	Status         StepStatus             `protobuf:"varint,4,opt,name=status,proto3,enum=forge.workflow.v1.StepStatus" json:"status,omitempty"`
-	AttemptCount   uint32                 `protobuf:"varint,5,opt,name=attempt_count,json=attemptCount,proto3" json:"attempt_count,omitempty"`
-	Input          map[string]*v1.Value   `protobuf:"bytes,6,rep,name=input,proto3" json:"input,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Output         *v1.Value              `protobuf:"bytes,7,opt,name=output,proto3" json:"output,omitempty"`
-	Error          *v1.ForgeError         `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	StepId   string                 `protobuf:"bytes,1,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	StepType StepType               `protobuf:"varint,2,opt,name=step_type,json=stepType,proto3,enum=forge.workflow.v1.StepType" json:"step_type,omitempty"`
+	// 0 where it was skipped or inherited, and so not executed here.
+	ExecutionIndex uint32               `protobuf:"varint,3,opt,name=execution_index,json=executionIndex,proto3" json:"execution_index,omitempty"`
+	Status         StepStatus           `protobuf:"varint,4,opt,name=status,proto3,enum=forge.workflow.v1.StepStatus" json:"status,omitempty"`
+	AttemptCount   uint32               `protobuf:"varint,5,opt,name=attempt_count,json=attemptCount,proto3" json:"attempt_count,omitempty"`
+	Input          map[string]*v1.Value `protobuf:"bytes,6,rep,name=input,proto3" json:"input,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Output         *v1.Value            `protobuf:"bytes,7,opt,name=output,proto3" json:"output,omitempty"`
+	Error          *v1.ForgeError       `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
 	// Of the last attempt that failed, also when a later one succeeded.
 	LastError         *v1.ForgeError         `protobuf:"bytes,9,opt,name=last_error,json=lastError,proto3" json:"last_error,omitempty"`
 	StartedAt         *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
@@ -2123,8 +2134,10 @@ type RunSummary struct {
 	Labels          map[string]string      `protobuf:"bytes,5,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	CreatedAt       *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	UpdatedAt       *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Takes no commands any more; forking it makes a new run.
+	Archived      bool `protobuf:"varint,8,opt,name=archived,proto3" json:"archived,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunSummary) Reset() {
@@ -2206,11 +2219,609 @@ func (x *RunSummary) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *RunSummary) GetArchived() bool {
+	if x != nil {
+		return x.Archived
+	}
+	return false
+}
+
+// Keeps a definition.
+type RegisterDefinitionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Definition    *WorkflowDefinition    `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RegisterDefinitionRequest) Reset() {
+	*x = RegisterDefinitionRequest{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RegisterDefinitionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RegisterDefinitionRequest) ProtoMessage() {}
+
+func (x *RegisterDefinitionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RegisterDefinitionRequest.ProtoReflect.Descriptor instead.
+func (*RegisterDefinitionRequest) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *RegisterDefinitionRequest) GetDefinition() *WorkflowDefinition {
+	if x != nil {
+		return x.Definition
+	}
+	return nil
+}
+
+// The definition is kept.
+type RegisterDefinitionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Without the definition itself.
+	Registered    *RegisteredDefinition `protobuf:"bytes,1,opt,name=registered,proto3" json:"registered,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RegisterDefinitionResponse) Reset() {
+	*x = RegisterDefinitionResponse{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RegisterDefinitionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RegisterDefinitionResponse) ProtoMessage() {}
+
+func (x *RegisterDefinitionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RegisterDefinitionResponse.ProtoReflect.Descriptor instead.
+func (*RegisterDefinitionResponse) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *RegisterDefinitionResponse) GetRegistered() *RegisteredDefinition {
+	if x != nil {
+		return x.Registered
+	}
+	return nil
+}
+
+// Names a registered definition.
+type GetDefinitionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As StartRunRequest.workflow.
+	Workflow      string `protobuf:"bytes,1,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDefinitionRequest) Reset() {
+	*x = GetDefinitionRequest{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDefinitionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDefinitionRequest) ProtoMessage() {}
+
+func (x *GetDefinitionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDefinitionRequest.ProtoReflect.Descriptor instead.
+func (*GetDefinitionRequest) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *GetDefinitionRequest) GetWorkflow() string {
+	if x != nil {
+		return x.Workflow
+	}
+	return ""
+}
+
+// A registered definition.
+type GetDefinitionResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Registered    *RegisteredDefinition  `protobuf:"bytes,1,opt,name=registered,proto3" json:"registered,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDefinitionResponse) Reset() {
+	*x = GetDefinitionResponse{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDefinitionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDefinitionResponse) ProtoMessage() {}
+
+func (x *GetDefinitionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDefinitionResponse.ProtoReflect.Descriptor instead.
+func (*GetDefinitionResponse) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *GetDefinitionResponse) GetRegistered() *RegisteredDefinition {
+	if x != nil {
+		return x.Registered
+	}
+	return nil
+}
+
+// A definition that is kept under its id and version.
+type RegisteredDefinition struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	WorkflowId      string                 `protobuf:"bytes,1,opt,name=workflow_id,json=workflowId,proto3" json:"workflow_id,omitempty"`
+	WorkflowVersion string                 `protobuf:"bytes,2,opt,name=workflow_version,json=workflowVersion,proto3" json:"workflow_version,omitempty"`
+	WorkflowHash    string                 `protobuf:"bytes,3,opt,name=workflow_hash,json=workflowHash,proto3" json:"workflow_hash,omitempty"`
+	CreatedAt       *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// The principal that registered it.
+	CreatedBy string `protobuf:"bytes,5,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
+	// Absent in lists.
+	Definition    *WorkflowDefinition `protobuf:"bytes,6,opt,name=definition,proto3" json:"definition,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RegisteredDefinition) Reset() {
+	*x = RegisteredDefinition{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RegisteredDefinition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RegisteredDefinition) ProtoMessage() {}
+
+func (x *RegisteredDefinition) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RegisteredDefinition.ProtoReflect.Descriptor instead.
+func (*RegisteredDefinition) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *RegisteredDefinition) GetWorkflowId() string {
+	if x != nil {
+		return x.WorkflowId
+	}
+	return ""
+}
+
+func (x *RegisteredDefinition) GetWorkflowVersion() string {
+	if x != nil {
+		return x.WorkflowVersion
+	}
+	return ""
+}
+
+func (x *RegisteredDefinition) GetWorkflowHash() string {
+	if x != nil {
+		return x.WorkflowHash
+	}
+	return ""
+}
+
+func (x *RegisteredDefinition) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *RegisteredDefinition) GetCreatedBy() string {
+	if x != nil {
+		return x.CreatedBy
+	}
+	return ""
+}
+
+func (x *RegisteredDefinition) GetDefinition() *WorkflowDefinition {
+	if x != nil {
+		return x.Definition
+	}
+	return nil
+}
+
+// Filters and pages.
+type ListDefinitionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 500; 0: 50.
+	PageSize  uint32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only this workflow's versions; empty: all.
+	WorkflowId    string `protobuf:"bytes,3,opt,name=workflow_id,json=workflowId,proto3" json:"workflow_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListDefinitionsRequest) Reset() {
+	*x = ListDefinitionsRequest{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListDefinitionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListDefinitionsRequest) ProtoMessage() {}
+
+func (x *ListDefinitionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListDefinitionsRequest.ProtoReflect.Descriptor instead.
+func (*ListDefinitionsRequest) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *ListDefinitionsRequest) GetPageSize() uint32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListDefinitionsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListDefinitionsRequest) GetWorkflowId() string {
+	if x != nil {
+		return x.WorkflowId
+	}
+	return ""
+}
+
+// A page of registered definitions.
+type ListDefinitionsResponse struct {
+	state       protoimpl.MessageState  `protogen:"open.v1"`
+	Definitions []*RegisteredDefinition `protobuf:"bytes,1,rep,name=definitions,proto3" json:"definitions,omitempty"`
+	// Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListDefinitionsResponse) Reset() {
+	*x = ListDefinitionsResponse{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListDefinitionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListDefinitionsResponse) ProtoMessage() {}
+
+func (x *ListDefinitionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListDefinitionsResponse.ProtoReflect.Descriptor instead.
+func (*ListDefinitionsResponse) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ListDefinitionsResponse) GetDefinitions() []*RegisteredDefinition {
+	if x != nil {
+		return x.Definitions
+	}
+	return nil
+}
+
+func (x *ListDefinitionsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Which runs to archive.
+type ArchiveRunsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only this one; empty: all that ended long enough ago.
+	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Only what ended longer ago than this; absent: whenever it ended.
+	OlderThan *durationpb.Duration `protobuf:"bytes,2,opt,name=older_than,json=olderThan,proto3" json:"older_than,omitempty"`
+	// Only says which these are.
+	DryRun bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// Runs that are looked at; at most 500; 0: 50.
+	PageSize      uint32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ArchiveRunsRequest) Reset() {
+	*x = ArchiveRunsRequest{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ArchiveRunsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ArchiveRunsRequest) ProtoMessage() {}
+
+func (x *ArchiveRunsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ArchiveRunsRequest.ProtoReflect.Descriptor instead.
+func (*ArchiveRunsRequest) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *ArchiveRunsRequest) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *ArchiveRunsRequest) GetOlderThan() *durationpb.Duration {
+	if x != nil {
+		return x.OlderThan
+	}
+	return nil
+}
+
+func (x *ArchiveRunsRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *ArchiveRunsRequest) GetPageSize() uint32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ArchiveRunsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// What was archived of one page.
+type ArchiveRunsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Runs  []*ArchivedRun         `protobuf:"bytes,1,rep,name=runs,proto3" json:"runs,omitempty"`
+	// Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ArchiveRunsResponse) Reset() {
+	*x = ArchiveRunsResponse{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ArchiveRunsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ArchiveRunsResponse) ProtoMessage() {}
+
+func (x *ArchiveRunsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ArchiveRunsResponse.ProtoReflect.Descriptor instead.
+func (*ArchiveRunsResponse) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ArchiveRunsResponse) GetRuns() []*ArchivedRun {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+func (x *ArchiveRunsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// An archived run, or one that would be.
+type ArchivedRun struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	RunId   string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	EndedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
+	// Of what was archived just now: how many events, and the bytes that their archive takes. 0 on a dry run.
+	EventCount    uint64 `protobuf:"varint,3,opt,name=event_count,json=eventCount,proto3" json:"event_count,omitempty"`
+	ByteCount     uint64 `protobuf:"varint,4,opt,name=byte_count,json=byteCount,proto3" json:"byte_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ArchivedRun) Reset() {
+	*x = ArchivedRun{}
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ArchivedRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ArchivedRun) ProtoMessage() {}
+
+func (x *ArchivedRun) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_workflow_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ArchivedRun.ProtoReflect.Descriptor instead.
+func (*ArchivedRun) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ArchivedRun) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *ArchivedRun) GetEndedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndedAt
+	}
+	return nil
+}
+
+func (x *ArchivedRun) GetEventCount() uint64 {
+	if x != nil {
+		return x.EventCount
+	}
+	return 0
+}
+
+func (x *ArchivedRun) GetByteCount() uint64 {
+	if x != nil {
+		return x.ByteCount
+	}
+	return 0
+}
+
 var File_forge_workflow_v1_workflow_proto protoreflect.FileDescriptor
 
 const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\n" +
-	" forge/workflow/v1/workflow.proto\x12\x11forge.workflow.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb3\x03\n" +
+	" forge/workflow/v1/workflow.proto\x12\x11forge.workflow.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcf\x03\n" +
 	"\x0fStartRunRequest\x126\n" +
 	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12E\n" +
 	"\n" +
@@ -2220,7 +2831,8 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\x06labels\x18\x04 \x03(\v2..forge.workflow.v1.StartRunRequest.LabelsEntryR\x06labels\x12\x14\n" +
 	"\x05queue\x18\x05 \x01(\tR\x05queue\x12%\n" +
 	"\x0emodel_override\x18\x06 \x01(\tR\rmodelOverride\x121\n" +
-	"\x06policy\x18\a \x01(\v2\x19.forge.tool.v1.ToolPolicyR\x06policy\x1a9\n" +
+	"\x06policy\x18\a \x01(\v2\x19.forge.tool.v1.ToolPolicyR\x06policy\x12\x1a\n" +
+	"\bworkflow\x18\b \x01(\tR\bworkflow\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"W\n" +
@@ -2402,7 +3014,7 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"m\n" +
 	"\x10ListRunsResponse\x121\n" +
 	"\x04runs\x18\x01 \x03(\v2\x1d.forge.workflow.v1.RunSummaryR\x04runs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x99\x03\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb5\x03\n" +
 	"\n" +
 	"RunSummary\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1f\n" +
@@ -2414,10 +3026,64 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
 	"\n" +
-	"updated_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x1a9\n" +
+	"updated_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1a\n" +
+	"\barchived\x18\b \x01(\bR\barchived\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01*\xfa\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"b\n" +
+	"\x19RegisterDefinitionRequest\x12E\n" +
+	"\n" +
+	"definition\x18\x01 \x01(\v2%.forge.workflow.v1.WorkflowDefinitionR\n" +
+	"definition\"e\n" +
+	"\x1aRegisterDefinitionResponse\x12G\n" +
+	"\n" +
+	"registered\x18\x01 \x01(\v2'.forge.workflow.v1.RegisteredDefinitionR\n" +
+	"registered\"2\n" +
+	"\x14GetDefinitionRequest\x12\x1a\n" +
+	"\bworkflow\x18\x01 \x01(\tR\bworkflow\"`\n" +
+	"\x15GetDefinitionResponse\x12G\n" +
+	"\n" +
+	"registered\x18\x01 \x01(\v2'.forge.workflow.v1.RegisteredDefinitionR\n" +
+	"registered\"\xa8\x02\n" +
+	"\x14RegisteredDefinition\x12\x1f\n" +
+	"\vworkflow_id\x18\x01 \x01(\tR\n" +
+	"workflowId\x12)\n" +
+	"\x10workflow_version\x18\x02 \x01(\tR\x0fworkflowVersion\x12#\n" +
+	"\rworkflow_hash\x18\x03 \x01(\tR\fworkflowHash\x129\n" +
+	"\n" +
+	"created_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
+	"\n" +
+	"created_by\x18\x05 \x01(\tR\tcreatedBy\x12E\n" +
+	"\n" +
+	"definition\x18\x06 \x01(\v2%.forge.workflow.v1.WorkflowDefinitionR\n" +
+	"definition\"u\n" +
+	"\x16ListDefinitionsRequest\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\rR\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x1f\n" +
+	"\vworkflow_id\x18\x03 \x01(\tR\n" +
+	"workflowId\"\x8c\x01\n" +
+	"\x17ListDefinitionsResponse\x12I\n" +
+	"\vdefinitions\x18\x01 \x03(\v2'.forge.workflow.v1.RegisteredDefinitionR\vdefinitions\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xba\x01\n" +
+	"\x12ArchiveRunsRequest\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x128\n" +
+	"\n" +
+	"older_than\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\tolderThan\x12\x17\n" +
+	"\adry_run\x18\x03 \x01(\bR\x06dryRun\x12\x1b\n" +
+	"\tpage_size\x18\x04 \x01(\rR\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x05 \x01(\tR\tpageToken\"q\n" +
+	"\x13ArchiveRunsResponse\x122\n" +
+	"\x04runs\x18\x01 \x03(\v2\x1e.forge.workflow.v1.ArchivedRunR\x04runs\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x9b\x01\n" +
+	"\vArchivedRun\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x125\n" +
+	"\bended_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x1f\n" +
+	"\vevent_count\x18\x03 \x01(\x04R\n" +
+	"eventCount\x12\x1d\n" +
+	"\n" +
+	"byte_count\x18\x04 \x01(\x04R\tbyteCount*\xfa\x01\n" +
 	"\tRunStatus\x12\x1a\n" +
 	"\x16RUN_STATUS_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12RUN_STATUS_RUNNING\x10\x01\x12\x19\n" +
@@ -2437,7 +3103,8 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\x12STEP_STATUS_FAILED\x10\x04\x12\x19\n" +
 	"\x15STEP_STATUS_CANCELLED\x10\x05\x12\x17\n" +
 	"\x13STEP_STATUS_SKIPPED\x10\x06\x12\x17\n" +
-	"\x13STEP_STATUS_WAITING\x10\a2\xef\x06\n" +
+	"\x13STEP_STATUS_WAITING\x10\a2\x8e\n" +
+	"\n" +
 	"\x0fWorkflowService\x12S\n" +
 	"\bStartRun\x12\".forge.workflow.v1.StartRunRequest\x1a#.forge.workflow.v1.StartRunResponse\x12V\n" +
 	"\tCancelRun\x12#.forge.workflow.v1.CancelRunRequest\x1a$.forge.workflow.v1.CancelRunResponse\x12V\n" +
@@ -2448,7 +3115,11 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\aForkRun\x12!.forge.workflow.v1.ForkRunRequest\x1a\".forge.workflow.v1.ForkRunResponse\x12V\n" +
 	"\tReplayRun\x12#.forge.workflow.v1.ReplayRunRequest\x1a$.forge.workflow.v1.ReplayRunResponse\x12M\n" +
 	"\x06GetRun\x12 .forge.workflow.v1.GetRunRequest\x1a!.forge.workflow.v1.GetRunResponse\x12S\n" +
-	"\bListRuns\x12\".forge.workflow.v1.ListRunsRequest\x1a#.forge.workflow.v1.ListRunsResponseB\xc4\x01\n" +
+	"\bListRuns\x12\".forge.workflow.v1.ListRunsRequest\x1a#.forge.workflow.v1.ListRunsResponse\x12\\\n" +
+	"\vArchiveRuns\x12%.forge.workflow.v1.ArchiveRunsRequest\x1a&.forge.workflow.v1.ArchiveRunsResponse\x12q\n" +
+	"\x12RegisterDefinition\x12,.forge.workflow.v1.RegisterDefinitionRequest\x1a-.forge.workflow.v1.RegisterDefinitionResponse\x12b\n" +
+	"\rGetDefinition\x12'.forge.workflow.v1.GetDefinitionRequest\x1a(.forge.workflow.v1.GetDefinitionResponse\x12h\n" +
+	"\x0fListDefinitions\x12).forge.workflow.v1.ListDefinitionsRequest\x1a*.forge.workflow.v1.ListDefinitionsResponseB\xc4\x01\n" +
 	"\x15com.forge.workflow.v1B\rWorkflowProtoP\x01Z6forge-contract-driver/gen/forge/workflow/v1;workflowv1\xa2\x02\x03FWX\xaa\x02\x11Forge.Workflow.V1\xca\x02\x11Forge\\Workflow\\V1\xe2\x02\x1dForge\\Workflow\\V1\\GPBMetadata\xea\x02\x13Forge::Workflow::V1b\x06proto3"
 
 var (
@@ -2464,128 +3135,156 @@ func file_forge_workflow_v1_workflow_proto_rawDescGZIP() []byte {
 }
 
 var file_forge_workflow_v1_workflow_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_forge_workflow_v1_workflow_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_forge_workflow_v1_workflow_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_forge_workflow_v1_workflow_proto_goTypes = []any{
-	(RunStatus)(0),                // 0: forge.workflow.v1.RunStatus
-	(StepStatus)(0),               // 1: forge.workflow.v1.StepStatus
-	(*StartRunRequest)(nil),       // 2: forge.workflow.v1.StartRunRequest
-	(*StartRunResponse)(nil),      // 3: forge.workflow.v1.StartRunResponse
-	(*CancelRunRequest)(nil),      // 4: forge.workflow.v1.CancelRunRequest
-	(*CancelRunResponse)(nil),     // 5: forge.workflow.v1.CancelRunResponse
-	(*SignalRunRequest)(nil),      // 6: forge.workflow.v1.SignalRunRequest
-	(*SignalRunResponse)(nil),     // 7: forge.workflow.v1.SignalRunResponse
-	(*PauseRunRequest)(nil),       // 8: forge.workflow.v1.PauseRunRequest
-	(*PauseRunResponse)(nil),      // 9: forge.workflow.v1.PauseRunResponse
-	(*ContinueRunRequest)(nil),    // 10: forge.workflow.v1.ContinueRunRequest
-	(*ContinueRunResponse)(nil),   // 11: forge.workflow.v1.ContinueRunResponse
-	(*ResumeRunRequest)(nil),      // 12: forge.workflow.v1.ResumeRunRequest
-	(*ResumeRunResponse)(nil),     // 13: forge.workflow.v1.ResumeRunResponse
-	(*ForkRunRequest)(nil),        // 14: forge.workflow.v1.ForkRunRequest
-	(*ForkRunResponse)(nil),       // 15: forge.workflow.v1.ForkRunResponse
-	(*ReplayRunRequest)(nil),      // 16: forge.workflow.v1.ReplayRunRequest
-	(*ReplayRunResponse)(nil),     // 17: forge.workflow.v1.ReplayRunResponse
-	(*ReplayedStep)(nil),          // 18: forge.workflow.v1.ReplayedStep
-	(*ReplayMismatch)(nil),        // 19: forge.workflow.v1.ReplayMismatch
-	(*GetRunRequest)(nil),         // 20: forge.workflow.v1.GetRunRequest
-	(*GetRunResponse)(nil),        // 21: forge.workflow.v1.GetRunResponse
-	(*Run)(nil),                   // 22: forge.workflow.v1.Run
-	(*RunParent)(nil),             // 23: forge.workflow.v1.RunParent
-	(*RunOrigin)(nil),             // 24: forge.workflow.v1.RunOrigin
-	(*StepExecution)(nil),         // 25: forge.workflow.v1.StepExecution
-	(*ListRunsRequest)(nil),       // 26: forge.workflow.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),      // 27: forge.workflow.v1.ListRunsResponse
-	(*RunSummary)(nil),            // 28: forge.workflow.v1.RunSummary
-	nil,                           // 29: forge.workflow.v1.StartRunRequest.LabelsEntry
-	nil,                           // 30: forge.workflow.v1.ForkRunRequest.LabelsEntry
-	nil,                           // 31: forge.workflow.v1.Run.LabelsEntry
-	nil,                           // 32: forge.workflow.v1.StepExecution.InputEntry
-	nil,                           // 33: forge.workflow.v1.ListRunsRequest.LabelsEntry
-	nil,                           // 34: forge.workflow.v1.RunSummary.LabelsEntry
-	(*v1.CommandHeader)(nil),      // 35: forge.common.v1.CommandHeader
-	(*WorkflowDefinition)(nil),    // 36: forge.workflow.v1.WorkflowDefinition
-	(*v1.Value)(nil),              // 37: forge.common.v1.Value
-	(*v11.ToolPolicy)(nil),        // 38: forge.tool.v1.ToolPolicy
-	(*v1.ForgeError)(nil),         // 39: forge.common.v1.ForgeError
-	(*timestamppb.Timestamp)(nil), // 40: google.protobuf.Timestamp
-	(*v1.Usage)(nil),              // 41: forge.common.v1.Usage
-	(StepType)(0),                 // 42: forge.workflow.v1.StepType
+	(RunStatus)(0),                     // 0: forge.workflow.v1.RunStatus
+	(StepStatus)(0),                    // 1: forge.workflow.v1.StepStatus
+	(*StartRunRequest)(nil),            // 2: forge.workflow.v1.StartRunRequest
+	(*StartRunResponse)(nil),           // 3: forge.workflow.v1.StartRunResponse
+	(*CancelRunRequest)(nil),           // 4: forge.workflow.v1.CancelRunRequest
+	(*CancelRunResponse)(nil),          // 5: forge.workflow.v1.CancelRunResponse
+	(*SignalRunRequest)(nil),           // 6: forge.workflow.v1.SignalRunRequest
+	(*SignalRunResponse)(nil),          // 7: forge.workflow.v1.SignalRunResponse
+	(*PauseRunRequest)(nil),            // 8: forge.workflow.v1.PauseRunRequest
+	(*PauseRunResponse)(nil),           // 9: forge.workflow.v1.PauseRunResponse
+	(*ContinueRunRequest)(nil),         // 10: forge.workflow.v1.ContinueRunRequest
+	(*ContinueRunResponse)(nil),        // 11: forge.workflow.v1.ContinueRunResponse
+	(*ResumeRunRequest)(nil),           // 12: forge.workflow.v1.ResumeRunRequest
+	(*ResumeRunResponse)(nil),          // 13: forge.workflow.v1.ResumeRunResponse
+	(*ForkRunRequest)(nil),             // 14: forge.workflow.v1.ForkRunRequest
+	(*ForkRunResponse)(nil),            // 15: forge.workflow.v1.ForkRunResponse
+	(*ReplayRunRequest)(nil),           // 16: forge.workflow.v1.ReplayRunRequest
+	(*ReplayRunResponse)(nil),          // 17: forge.workflow.v1.ReplayRunResponse
+	(*ReplayedStep)(nil),               // 18: forge.workflow.v1.ReplayedStep
+	(*ReplayMismatch)(nil),             // 19: forge.workflow.v1.ReplayMismatch
+	(*GetRunRequest)(nil),              // 20: forge.workflow.v1.GetRunRequest
+	(*GetRunResponse)(nil),             // 21: forge.workflow.v1.GetRunResponse
+	(*Run)(nil),                        // 22: forge.workflow.v1.Run
+	(*RunParent)(nil),                  // 23: forge.workflow.v1.RunParent
+	(*RunOrigin)(nil),                  // 24: forge.workflow.v1.RunOrigin
+	(*StepExecution)(nil),              // 25: forge.workflow.v1.StepExecution
+	(*ListRunsRequest)(nil),            // 26: forge.workflow.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),           // 27: forge.workflow.v1.ListRunsResponse
+	(*RunSummary)(nil),                 // 28: forge.workflow.v1.RunSummary
+	(*RegisterDefinitionRequest)(nil),  // 29: forge.workflow.v1.RegisterDefinitionRequest
+	(*RegisterDefinitionResponse)(nil), // 30: forge.workflow.v1.RegisterDefinitionResponse
+	(*GetDefinitionRequest)(nil),       // 31: forge.workflow.v1.GetDefinitionRequest
+	(*GetDefinitionResponse)(nil),      // 32: forge.workflow.v1.GetDefinitionResponse
+	(*RegisteredDefinition)(nil),       // 33: forge.workflow.v1.RegisteredDefinition
+	(*ListDefinitionsRequest)(nil),     // 34: forge.workflow.v1.ListDefinitionsRequest
+	(*ListDefinitionsResponse)(nil),    // 35: forge.workflow.v1.ListDefinitionsResponse
+	(*ArchiveRunsRequest)(nil),         // 36: forge.workflow.v1.ArchiveRunsRequest
+	(*ArchiveRunsResponse)(nil),        // 37: forge.workflow.v1.ArchiveRunsResponse
+	(*ArchivedRun)(nil),                // 38: forge.workflow.v1.ArchivedRun
+	nil,                                // 39: forge.workflow.v1.StartRunRequest.LabelsEntry
+	nil,                                // 40: forge.workflow.v1.ForkRunRequest.LabelsEntry
+	nil,                                // 41: forge.workflow.v1.Run.LabelsEntry
+	nil,                                // 42: forge.workflow.v1.StepExecution.InputEntry
+	nil,                                // 43: forge.workflow.v1.ListRunsRequest.LabelsEntry
+	nil,                                // 44: forge.workflow.v1.RunSummary.LabelsEntry
+	(*v1.CommandHeader)(nil),           // 45: forge.common.v1.CommandHeader
+	(*WorkflowDefinition)(nil),         // 46: forge.workflow.v1.WorkflowDefinition
+	(*v1.Value)(nil),                   // 47: forge.common.v1.Value
+	(*v11.ToolPolicy)(nil),             // 48: forge.tool.v1.ToolPolicy
+	(*v1.ForgeError)(nil),              // 49: forge.common.v1.ForgeError
+	(*timestamppb.Timestamp)(nil),      // 50: google.protobuf.Timestamp
+	(*v1.Usage)(nil),                   // 51: forge.common.v1.Usage
+	(StepType)(0),                      // 52: forge.workflow.v1.StepType
+	(*durationpb.Duration)(nil),        // 53: google.protobuf.Duration
 }
 var file_forge_workflow_v1_workflow_proto_depIdxs = []int32{
-	35, // 0: forge.workflow.v1.StartRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	36, // 1: forge.workflow.v1.StartRunRequest.definition:type_name -> forge.workflow.v1.WorkflowDefinition
-	37, // 2: forge.workflow.v1.StartRunRequest.inputs:type_name -> forge.common.v1.Value
-	29, // 3: forge.workflow.v1.StartRunRequest.labels:type_name -> forge.workflow.v1.StartRunRequest.LabelsEntry
-	38, // 4: forge.workflow.v1.StartRunRequest.policy:type_name -> forge.tool.v1.ToolPolicy
-	35, // 5: forge.workflow.v1.CancelRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	35, // 6: forge.workflow.v1.SignalRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	37, // 7: forge.workflow.v1.SignalRunRequest.payload:type_name -> forge.common.v1.Value
-	35, // 8: forge.workflow.v1.PauseRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	35, // 9: forge.workflow.v1.ContinueRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	35, // 10: forge.workflow.v1.ResumeRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	35, // 11: forge.workflow.v1.ForkRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	30, // 12: forge.workflow.v1.ForkRunRequest.labels:type_name -> forge.workflow.v1.ForkRunRequest.LabelsEntry
+	45, // 0: forge.workflow.v1.StartRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	46, // 1: forge.workflow.v1.StartRunRequest.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	47, // 2: forge.workflow.v1.StartRunRequest.inputs:type_name -> forge.common.v1.Value
+	39, // 3: forge.workflow.v1.StartRunRequest.labels:type_name -> forge.workflow.v1.StartRunRequest.LabelsEntry
+	48, // 4: forge.workflow.v1.StartRunRequest.policy:type_name -> forge.tool.v1.ToolPolicy
+	45, // 5: forge.workflow.v1.CancelRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	45, // 6: forge.workflow.v1.SignalRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	47, // 7: forge.workflow.v1.SignalRunRequest.payload:type_name -> forge.common.v1.Value
+	45, // 8: forge.workflow.v1.PauseRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	45, // 9: forge.workflow.v1.ContinueRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	45, // 10: forge.workflow.v1.ResumeRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	45, // 11: forge.workflow.v1.ForkRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	40, // 12: forge.workflow.v1.ForkRunRequest.labels:type_name -> forge.workflow.v1.ForkRunRequest.LabelsEntry
 	18, // 13: forge.workflow.v1.ReplayRunResponse.steps:type_name -> forge.workflow.v1.ReplayedStep
 	19, // 14: forge.workflow.v1.ReplayRunResponse.mismatches:type_name -> forge.workflow.v1.ReplayMismatch
 	0,  // 15: forge.workflow.v1.ReplayRunResponse.status:type_name -> forge.workflow.v1.RunStatus
-	37, // 16: forge.workflow.v1.ReplayRunResponse.state:type_name -> forge.common.v1.Value
+	47, // 16: forge.workflow.v1.ReplayRunResponse.state:type_name -> forge.common.v1.Value
 	1,  // 17: forge.workflow.v1.ReplayedStep.status:type_name -> forge.workflow.v1.StepStatus
 	22, // 18: forge.workflow.v1.GetRunResponse.run:type_name -> forge.workflow.v1.Run
 	0,  // 19: forge.workflow.v1.Run.status:type_name -> forge.workflow.v1.RunStatus
-	37, // 20: forge.workflow.v1.Run.inputs:type_name -> forge.common.v1.Value
-	37, // 21: forge.workflow.v1.Run.output:type_name -> forge.common.v1.Value
-	39, // 22: forge.workflow.v1.Run.error:type_name -> forge.common.v1.ForgeError
-	40, // 23: forge.workflow.v1.Run.created_at:type_name -> google.protobuf.Timestamp
-	40, // 24: forge.workflow.v1.Run.started_at:type_name -> google.protobuf.Timestamp
-	40, // 25: forge.workflow.v1.Run.completed_at:type_name -> google.protobuf.Timestamp
-	31, // 26: forge.workflow.v1.Run.labels:type_name -> forge.workflow.v1.Run.LabelsEntry
+	47, // 20: forge.workflow.v1.Run.inputs:type_name -> forge.common.v1.Value
+	47, // 21: forge.workflow.v1.Run.output:type_name -> forge.common.v1.Value
+	49, // 22: forge.workflow.v1.Run.error:type_name -> forge.common.v1.ForgeError
+	50, // 23: forge.workflow.v1.Run.created_at:type_name -> google.protobuf.Timestamp
+	50, // 24: forge.workflow.v1.Run.started_at:type_name -> google.protobuf.Timestamp
+	50, // 25: forge.workflow.v1.Run.completed_at:type_name -> google.protobuf.Timestamp
+	41, // 26: forge.workflow.v1.Run.labels:type_name -> forge.workflow.v1.Run.LabelsEntry
 	25, // 27: forge.workflow.v1.Run.steps:type_name -> forge.workflow.v1.StepExecution
-	41, // 28: forge.workflow.v1.Run.usage:type_name -> forge.common.v1.Usage
-	36, // 29: forge.workflow.v1.Run.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	51, // 28: forge.workflow.v1.Run.usage:type_name -> forge.common.v1.Usage
+	46, // 29: forge.workflow.v1.Run.definition:type_name -> forge.workflow.v1.WorkflowDefinition
 	23, // 30: forge.workflow.v1.Run.parent:type_name -> forge.workflow.v1.RunParent
 	24, // 31: forge.workflow.v1.Run.origin:type_name -> forge.workflow.v1.RunOrigin
-	42, // 32: forge.workflow.v1.StepExecution.step_type:type_name -> forge.workflow.v1.StepType
+	52, // 32: forge.workflow.v1.StepExecution.step_type:type_name -> forge.workflow.v1.StepType
 	1,  // 33: forge.workflow.v1.StepExecution.status:type_name -> forge.workflow.v1.StepStatus
-	32, // 34: forge.workflow.v1.StepExecution.input:type_name -> forge.workflow.v1.StepExecution.InputEntry
-	37, // 35: forge.workflow.v1.StepExecution.output:type_name -> forge.common.v1.Value
-	39, // 36: forge.workflow.v1.StepExecution.error:type_name -> forge.common.v1.ForgeError
-	39, // 37: forge.workflow.v1.StepExecution.last_error:type_name -> forge.common.v1.ForgeError
-	40, // 38: forge.workflow.v1.StepExecution.started_at:type_name -> google.protobuf.Timestamp
-	40, // 39: forge.workflow.v1.StepExecution.finished_at:type_name -> google.protobuf.Timestamp
-	41, // 40: forge.workflow.v1.StepExecution.usage:type_name -> forge.common.v1.Usage
-	40, // 41: forge.workflow.v1.StepExecution.waits_until:type_name -> google.protobuf.Timestamp
+	42, // 34: forge.workflow.v1.StepExecution.input:type_name -> forge.workflow.v1.StepExecution.InputEntry
+	47, // 35: forge.workflow.v1.StepExecution.output:type_name -> forge.common.v1.Value
+	49, // 36: forge.workflow.v1.StepExecution.error:type_name -> forge.common.v1.ForgeError
+	49, // 37: forge.workflow.v1.StepExecution.last_error:type_name -> forge.common.v1.ForgeError
+	50, // 38: forge.workflow.v1.StepExecution.started_at:type_name -> google.protobuf.Timestamp
+	50, // 39: forge.workflow.v1.StepExecution.finished_at:type_name -> google.protobuf.Timestamp
+	51, // 40: forge.workflow.v1.StepExecution.usage:type_name -> forge.common.v1.Usage
+	50, // 41: forge.workflow.v1.StepExecution.waits_until:type_name -> google.protobuf.Timestamp
 	0,  // 42: forge.workflow.v1.ListRunsRequest.status:type_name -> forge.workflow.v1.RunStatus
-	33, // 43: forge.workflow.v1.ListRunsRequest.labels:type_name -> forge.workflow.v1.ListRunsRequest.LabelsEntry
+	43, // 43: forge.workflow.v1.ListRunsRequest.labels:type_name -> forge.workflow.v1.ListRunsRequest.LabelsEntry
 	28, // 44: forge.workflow.v1.ListRunsResponse.runs:type_name -> forge.workflow.v1.RunSummary
 	0,  // 45: forge.workflow.v1.RunSummary.status:type_name -> forge.workflow.v1.RunStatus
-	34, // 46: forge.workflow.v1.RunSummary.labels:type_name -> forge.workflow.v1.RunSummary.LabelsEntry
-	40, // 47: forge.workflow.v1.RunSummary.created_at:type_name -> google.protobuf.Timestamp
-	40, // 48: forge.workflow.v1.RunSummary.updated_at:type_name -> google.protobuf.Timestamp
-	37, // 49: forge.workflow.v1.StepExecution.InputEntry.value:type_name -> forge.common.v1.Value
-	2,  // 50: forge.workflow.v1.WorkflowService.StartRun:input_type -> forge.workflow.v1.StartRunRequest
-	4,  // 51: forge.workflow.v1.WorkflowService.CancelRun:input_type -> forge.workflow.v1.CancelRunRequest
-	6,  // 52: forge.workflow.v1.WorkflowService.SignalRun:input_type -> forge.workflow.v1.SignalRunRequest
-	8,  // 53: forge.workflow.v1.WorkflowService.PauseRun:input_type -> forge.workflow.v1.PauseRunRequest
-	10, // 54: forge.workflow.v1.WorkflowService.ContinueRun:input_type -> forge.workflow.v1.ContinueRunRequest
-	12, // 55: forge.workflow.v1.WorkflowService.ResumeRun:input_type -> forge.workflow.v1.ResumeRunRequest
-	14, // 56: forge.workflow.v1.WorkflowService.ForkRun:input_type -> forge.workflow.v1.ForkRunRequest
-	16, // 57: forge.workflow.v1.WorkflowService.ReplayRun:input_type -> forge.workflow.v1.ReplayRunRequest
-	20, // 58: forge.workflow.v1.WorkflowService.GetRun:input_type -> forge.workflow.v1.GetRunRequest
-	26, // 59: forge.workflow.v1.WorkflowService.ListRuns:input_type -> forge.workflow.v1.ListRunsRequest
-	3,  // 60: forge.workflow.v1.WorkflowService.StartRun:output_type -> forge.workflow.v1.StartRunResponse
-	5,  // 61: forge.workflow.v1.WorkflowService.CancelRun:output_type -> forge.workflow.v1.CancelRunResponse
-	7,  // 62: forge.workflow.v1.WorkflowService.SignalRun:output_type -> forge.workflow.v1.SignalRunResponse
-	9,  // 63: forge.workflow.v1.WorkflowService.PauseRun:output_type -> forge.workflow.v1.PauseRunResponse
-	11, // 64: forge.workflow.v1.WorkflowService.ContinueRun:output_type -> forge.workflow.v1.ContinueRunResponse
-	13, // 65: forge.workflow.v1.WorkflowService.ResumeRun:output_type -> forge.workflow.v1.ResumeRunResponse
-	15, // 66: forge.workflow.v1.WorkflowService.ForkRun:output_type -> forge.workflow.v1.ForkRunResponse
-	17, // 67: forge.workflow.v1.WorkflowService.ReplayRun:output_type -> forge.workflow.v1.ReplayRunResponse
-	21, // 68: forge.workflow.v1.WorkflowService.GetRun:output_type -> forge.workflow.v1.GetRunResponse
-	27, // 69: forge.workflow.v1.WorkflowService.ListRuns:output_type -> forge.workflow.v1.ListRunsResponse
-	60, // [60:70] is the sub-list for method output_type
-	50, // [50:60] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	44, // 46: forge.workflow.v1.RunSummary.labels:type_name -> forge.workflow.v1.RunSummary.LabelsEntry
+	50, // 47: forge.workflow.v1.RunSummary.created_at:type_name -> google.protobuf.Timestamp
+	50, // 48: forge.workflow.v1.RunSummary.updated_at:type_name -> google.protobuf.Timestamp
+	46, // 49: forge.workflow.v1.RegisterDefinitionRequest.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	33, // 50: forge.workflow.v1.RegisterDefinitionResponse.registered:type_name -> forge.workflow.v1.RegisteredDefinition
+	33, // 51: forge.workflow.v1.GetDefinitionResponse.registered:type_name -> forge.workflow.v1.RegisteredDefinition
+	50, // 52: forge.workflow.v1.RegisteredDefinition.created_at:type_name -> google.protobuf.Timestamp
+	46, // 53: forge.workflow.v1.RegisteredDefinition.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	33, // 54: forge.workflow.v1.ListDefinitionsResponse.definitions:type_name -> forge.workflow.v1.RegisteredDefinition
+	53, // 55: forge.workflow.v1.ArchiveRunsRequest.older_than:type_name -> google.protobuf.Duration
+	38, // 56: forge.workflow.v1.ArchiveRunsResponse.runs:type_name -> forge.workflow.v1.ArchivedRun
+	50, // 57: forge.workflow.v1.ArchivedRun.ended_at:type_name -> google.protobuf.Timestamp
+	47, // 58: forge.workflow.v1.StepExecution.InputEntry.value:type_name -> forge.common.v1.Value
+	2,  // 59: forge.workflow.v1.WorkflowService.StartRun:input_type -> forge.workflow.v1.StartRunRequest
+	4,  // 60: forge.workflow.v1.WorkflowService.CancelRun:input_type -> forge.workflow.v1.CancelRunRequest
+	6,  // 61: forge.workflow.v1.WorkflowService.SignalRun:input_type -> forge.workflow.v1.SignalRunRequest
+	8,  // 62: forge.workflow.v1.WorkflowService.PauseRun:input_type -> forge.workflow.v1.PauseRunRequest
+	10, // 63: forge.workflow.v1.WorkflowService.ContinueRun:input_type -> forge.workflow.v1.ContinueRunRequest
+	12, // 64: forge.workflow.v1.WorkflowService.ResumeRun:input_type -> forge.workflow.v1.ResumeRunRequest
+	14, // 65: forge.workflow.v1.WorkflowService.ForkRun:input_type -> forge.workflow.v1.ForkRunRequest
+	16, // 66: forge.workflow.v1.WorkflowService.ReplayRun:input_type -> forge.workflow.v1.ReplayRunRequest
+	20, // 67: forge.workflow.v1.WorkflowService.GetRun:input_type -> forge.workflow.v1.GetRunRequest
+	26, // 68: forge.workflow.v1.WorkflowService.ListRuns:input_type -> forge.workflow.v1.ListRunsRequest
+	36, // 69: forge.workflow.v1.WorkflowService.ArchiveRuns:input_type -> forge.workflow.v1.ArchiveRunsRequest
+	29, // 70: forge.workflow.v1.WorkflowService.RegisterDefinition:input_type -> forge.workflow.v1.RegisterDefinitionRequest
+	31, // 71: forge.workflow.v1.WorkflowService.GetDefinition:input_type -> forge.workflow.v1.GetDefinitionRequest
+	34, // 72: forge.workflow.v1.WorkflowService.ListDefinitions:input_type -> forge.workflow.v1.ListDefinitionsRequest
+	3,  // 73: forge.workflow.v1.WorkflowService.StartRun:output_type -> forge.workflow.v1.StartRunResponse
+	5,  // 74: forge.workflow.v1.WorkflowService.CancelRun:output_type -> forge.workflow.v1.CancelRunResponse
+	7,  // 75: forge.workflow.v1.WorkflowService.SignalRun:output_type -> forge.workflow.v1.SignalRunResponse
+	9,  // 76: forge.workflow.v1.WorkflowService.PauseRun:output_type -> forge.workflow.v1.PauseRunResponse
+	11, // 77: forge.workflow.v1.WorkflowService.ContinueRun:output_type -> forge.workflow.v1.ContinueRunResponse
+	13, // 78: forge.workflow.v1.WorkflowService.ResumeRun:output_type -> forge.workflow.v1.ResumeRunResponse
+	15, // 79: forge.workflow.v1.WorkflowService.ForkRun:output_type -> forge.workflow.v1.ForkRunResponse
+	17, // 80: forge.workflow.v1.WorkflowService.ReplayRun:output_type -> forge.workflow.v1.ReplayRunResponse
+	21, // 81: forge.workflow.v1.WorkflowService.GetRun:output_type -> forge.workflow.v1.GetRunResponse
+	27, // 82: forge.workflow.v1.WorkflowService.ListRuns:output_type -> forge.workflow.v1.ListRunsResponse
+	37, // 83: forge.workflow.v1.WorkflowService.ArchiveRuns:output_type -> forge.workflow.v1.ArchiveRunsResponse
+	30, // 84: forge.workflow.v1.WorkflowService.RegisterDefinition:output_type -> forge.workflow.v1.RegisterDefinitionResponse
+	32, // 85: forge.workflow.v1.WorkflowService.GetDefinition:output_type -> forge.workflow.v1.GetDefinitionResponse
+	35, // 86: forge.workflow.v1.WorkflowService.ListDefinitions:output_type -> forge.workflow.v1.ListDefinitionsResponse
+	73, // [73:87] is the sub-list for method output_type
+	59, // [59:73] is the sub-list for method input_type
+	59, // [59:59] is the sub-list for extension type_name
+	59, // [59:59] is the sub-list for extension extendee
+	0,  // [0:59] is the sub-list for field type_name
 }
 
 func init() { file_forge_workflow_v1_workflow_proto_init() }
@@ -2601,7 +3300,7 @@ func file_forge_workflow_v1_workflow_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forge_workflow_v1_workflow_proto_rawDesc), len(file_forge_workflow_v1_workflow_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   33,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

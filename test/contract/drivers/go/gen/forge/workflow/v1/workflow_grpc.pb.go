@@ -21,16 +21,20 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	WorkflowService_StartRun_FullMethodName    = "/forge.workflow.v1.WorkflowService/StartRun"
-	WorkflowService_CancelRun_FullMethodName   = "/forge.workflow.v1.WorkflowService/CancelRun"
-	WorkflowService_SignalRun_FullMethodName   = "/forge.workflow.v1.WorkflowService/SignalRun"
-	WorkflowService_PauseRun_FullMethodName    = "/forge.workflow.v1.WorkflowService/PauseRun"
-	WorkflowService_ContinueRun_FullMethodName = "/forge.workflow.v1.WorkflowService/ContinueRun"
-	WorkflowService_ResumeRun_FullMethodName   = "/forge.workflow.v1.WorkflowService/ResumeRun"
-	WorkflowService_ForkRun_FullMethodName     = "/forge.workflow.v1.WorkflowService/ForkRun"
-	WorkflowService_ReplayRun_FullMethodName   = "/forge.workflow.v1.WorkflowService/ReplayRun"
-	WorkflowService_GetRun_FullMethodName      = "/forge.workflow.v1.WorkflowService/GetRun"
-	WorkflowService_ListRuns_FullMethodName    = "/forge.workflow.v1.WorkflowService/ListRuns"
+	WorkflowService_StartRun_FullMethodName           = "/forge.workflow.v1.WorkflowService/StartRun"
+	WorkflowService_CancelRun_FullMethodName          = "/forge.workflow.v1.WorkflowService/CancelRun"
+	WorkflowService_SignalRun_FullMethodName          = "/forge.workflow.v1.WorkflowService/SignalRun"
+	WorkflowService_PauseRun_FullMethodName           = "/forge.workflow.v1.WorkflowService/PauseRun"
+	WorkflowService_ContinueRun_FullMethodName        = "/forge.workflow.v1.WorkflowService/ContinueRun"
+	WorkflowService_ResumeRun_FullMethodName          = "/forge.workflow.v1.WorkflowService/ResumeRun"
+	WorkflowService_ForkRun_FullMethodName            = "/forge.workflow.v1.WorkflowService/ForkRun"
+	WorkflowService_ReplayRun_FullMethodName          = "/forge.workflow.v1.WorkflowService/ReplayRun"
+	WorkflowService_GetRun_FullMethodName             = "/forge.workflow.v1.WorkflowService/GetRun"
+	WorkflowService_ListRuns_FullMethodName           = "/forge.workflow.v1.WorkflowService/ListRuns"
+	WorkflowService_ArchiveRuns_FullMethodName        = "/forge.workflow.v1.WorkflowService/ArchiveRuns"
+	WorkflowService_RegisterDefinition_FullMethodName = "/forge.workflow.v1.WorkflowService/RegisterDefinition"
+	WorkflowService_GetDefinition_FullMethodName      = "/forge.workflow.v1.WorkflowService/GetDefinition"
+	WorkflowService_ListDefinitions_FullMethodName    = "/forge.workflow.v1.WorkflowService/ListDefinitions"
 )
 
 // WorkflowServiceClient is the client API for WorkflowService service.
@@ -40,7 +44,7 @@ const (
 // Starts, stops and shows runs.
 type WorkflowServiceClient interface {
 	// Starts a run; its id derives from namespace and command id, so retries meet. Errors: validation (the definition, an input; a function or model that
-	// nobody serves: FUNCTION_NOT_SERVED, MODEL_NOT_SERVED).
+	// nobody serves: FUNCTION_NOT_SERVED, MODEL_NOT_SERVED); not_found, DEFINITION_NOT_FOUND.
 	StartRun(ctx context.Context, in *StartRunRequest, opts ...grpc.CallOption) (*StartRunResponse, error)
 	// Asks for the run to stop; `run.cancelled` follows once all of it is known to have stopped. Errors: not_found; conflict, RUN_ENDED.
 	CancelRun(ctx context.Context, in *CancelRunRequest, opts ...grpc.CallOption) (*CancelRunResponse, error)
@@ -62,6 +66,16 @@ type WorkflowServiceClient interface {
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*GetRunResponse, error)
 	// Runs, newest first. Errors: validation.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
+	// Moves ended runs out of the way: their events are packed into artifacts. An archived run is read, replayed and forked as before and takes no command (conflict, RUN_ARCHIVED).
+	// Archiving again does nothing. Errors: validation; unsupported_version, FORMAT_NOT_READ, while an older control plane runs; of one run: not_found; conflict, RUN_ACTIVE.
+	ArchiveRuns(ctx context.Context, in *ArchiveRunsRequest, opts ...grpc.CallOption) (*ArchiveRunsResponse, error)
+	// Keeps a definition under its id and version, for runs to be started by these alone. The same content again is the same; another is refused, since a version never changes.
+	// Errors: validation (the definition); conflict, DEFINITION_EXISTS.
+	RegisterDefinition(ctx context.Context, in *RegisterDefinitionRequest, opts ...grpc.CallOption) (*RegisterDefinitionResponse, error)
+	// Errors: validation; not_found, DEFINITION_NOT_FOUND.
+	GetDefinition(ctx context.Context, in *GetDefinitionRequest, opts ...grpc.CallOption) (*GetDefinitionResponse, error)
+	// Registered definitions by id and version. Errors: validation.
+	ListDefinitions(ctx context.Context, in *ListDefinitionsRequest, opts ...grpc.CallOption) (*ListDefinitionsResponse, error)
 }
 
 type workflowServiceClient struct {
@@ -172,6 +186,46 @@ func (c *workflowServiceClient) ListRuns(ctx context.Context, in *ListRunsReques
 	return out, nil
 }
 
+func (c *workflowServiceClient) ArchiveRuns(ctx context.Context, in *ArchiveRunsRequest, opts ...grpc.CallOption) (*ArchiveRunsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ArchiveRunsResponse)
+	err := c.cc.Invoke(ctx, WorkflowService_ArchiveRuns_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *workflowServiceClient) RegisterDefinition(ctx context.Context, in *RegisterDefinitionRequest, opts ...grpc.CallOption) (*RegisterDefinitionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RegisterDefinitionResponse)
+	err := c.cc.Invoke(ctx, WorkflowService_RegisterDefinition_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *workflowServiceClient) GetDefinition(ctx context.Context, in *GetDefinitionRequest, opts ...grpc.CallOption) (*GetDefinitionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetDefinitionResponse)
+	err := c.cc.Invoke(ctx, WorkflowService_GetDefinition_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *workflowServiceClient) ListDefinitions(ctx context.Context, in *ListDefinitionsRequest, opts ...grpc.CallOption) (*ListDefinitionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListDefinitionsResponse)
+	err := c.cc.Invoke(ctx, WorkflowService_ListDefinitions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // WorkflowServiceServer is the server API for WorkflowService service.
 // All implementations must embed UnimplementedWorkflowServiceServer
 // for forward compatibility.
@@ -179,7 +233,7 @@ func (c *workflowServiceClient) ListRuns(ctx context.Context, in *ListRunsReques
 // Starts, stops and shows runs.
 type WorkflowServiceServer interface {
 	// Starts a run; its id derives from namespace and command id, so retries meet. Errors: validation (the definition, an input; a function or model that
-	// nobody serves: FUNCTION_NOT_SERVED, MODEL_NOT_SERVED).
+	// nobody serves: FUNCTION_NOT_SERVED, MODEL_NOT_SERVED); not_found, DEFINITION_NOT_FOUND.
 	StartRun(context.Context, *StartRunRequest) (*StartRunResponse, error)
 	// Asks for the run to stop; `run.cancelled` follows once all of it is known to have stopped. Errors: not_found; conflict, RUN_ENDED.
 	CancelRun(context.Context, *CancelRunRequest) (*CancelRunResponse, error)
@@ -201,6 +255,16 @@ type WorkflowServiceServer interface {
 	GetRun(context.Context, *GetRunRequest) (*GetRunResponse, error)
 	// Runs, newest first. Errors: validation.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)
+	// Moves ended runs out of the way: their events are packed into artifacts. An archived run is read, replayed and forked as before and takes no command (conflict, RUN_ARCHIVED).
+	// Archiving again does nothing. Errors: validation; unsupported_version, FORMAT_NOT_READ, while an older control plane runs; of one run: not_found; conflict, RUN_ACTIVE.
+	ArchiveRuns(context.Context, *ArchiveRunsRequest) (*ArchiveRunsResponse, error)
+	// Keeps a definition under its id and version, for runs to be started by these alone. The same content again is the same; another is refused, since a version never changes.
+	// Errors: validation (the definition); conflict, DEFINITION_EXISTS.
+	RegisterDefinition(context.Context, *RegisterDefinitionRequest) (*RegisterDefinitionResponse, error)
+	// Errors: validation; not_found, DEFINITION_NOT_FOUND.
+	GetDefinition(context.Context, *GetDefinitionRequest) (*GetDefinitionResponse, error)
+	// Registered definitions by id and version. Errors: validation.
+	ListDefinitions(context.Context, *ListDefinitionsRequest) (*ListDefinitionsResponse, error)
 	mustEmbedUnimplementedWorkflowServiceServer()
 }
 
@@ -240,6 +304,18 @@ func (UnimplementedWorkflowServiceServer) GetRun(context.Context, *GetRunRequest
 }
 func (UnimplementedWorkflowServiceServer) ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRuns not implemented")
+}
+func (UnimplementedWorkflowServiceServer) ArchiveRuns(context.Context, *ArchiveRunsRequest) (*ArchiveRunsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ArchiveRuns not implemented")
+}
+func (UnimplementedWorkflowServiceServer) RegisterDefinition(context.Context, *RegisterDefinitionRequest) (*RegisterDefinitionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RegisterDefinition not implemented")
+}
+func (UnimplementedWorkflowServiceServer) GetDefinition(context.Context, *GetDefinitionRequest) (*GetDefinitionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetDefinition not implemented")
+}
+func (UnimplementedWorkflowServiceServer) ListDefinitions(context.Context, *ListDefinitionsRequest) (*ListDefinitionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListDefinitions not implemented")
 }
 func (UnimplementedWorkflowServiceServer) mustEmbedUnimplementedWorkflowServiceServer() {}
 func (UnimplementedWorkflowServiceServer) testEmbeddedByValue()                         {}
@@ -442,6 +518,78 @@ func _WorkflowService_ListRuns_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _WorkflowService_ArchiveRuns_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ArchiveRunsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkflowServiceServer).ArchiveRuns(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WorkflowService_ArchiveRuns_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkflowServiceServer).ArchiveRuns(ctx, req.(*ArchiveRunsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _WorkflowService_RegisterDefinition_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RegisterDefinitionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkflowServiceServer).RegisterDefinition(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WorkflowService_RegisterDefinition_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkflowServiceServer).RegisterDefinition(ctx, req.(*RegisterDefinitionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _WorkflowService_GetDefinition_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetDefinitionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkflowServiceServer).GetDefinition(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WorkflowService_GetDefinition_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkflowServiceServer).GetDefinition(ctx, req.(*GetDefinitionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _WorkflowService_ListDefinitions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListDefinitionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WorkflowServiceServer).ListDefinitions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: WorkflowService_ListDefinitions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WorkflowServiceServer).ListDefinitions(ctx, req.(*ListDefinitionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // WorkflowService_ServiceDesc is the grpc.ServiceDesc for WorkflowService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -488,6 +636,22 @@ var WorkflowService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRuns",
 			Handler:    _WorkflowService_ListRuns_Handler,
+		},
+		{
+			MethodName: "ArchiveRuns",
+			Handler:    _WorkflowService_ArchiveRuns_Handler,
+		},
+		{
+			MethodName: "RegisterDefinition",
+			Handler:    _WorkflowService_RegisterDefinition_Handler,
+		},
+		{
+			MethodName: "GetDefinition",
+			Handler:    _WorkflowService_GetDefinition_Handler,
+		},
+		{
+			MethodName: "ListDefinitions",
+			Handler:    _WorkflowService_ListDefinitions_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

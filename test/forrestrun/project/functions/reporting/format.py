@@ -1,0 +1,2 @@
+def markdown(inputs):
+    return {"text": f"# {inputs['title']}"}
