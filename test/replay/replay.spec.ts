@@ -64,8 +64,8 @@ describe("a history that was tampered with", () => {
     ["fork", "runCreated", { workflowHash: "0" }, "payload.workflow_hash"],
   ])("is found in %s at its %s", (name, payload, change, at) => {
     const lines = read(name);
-    const line = lines.find((each) => payload in each);
-    Object.assign(line?.[payload] ?? {}, change);
-    expect(replayed(lines)[0]).toMatchObject({ path: at, seq: BigInt(String(line?.["seq"])) });
+    const index = lines.findIndex((each) => payload in each);
+    Object.assign(lines[index]?.[payload] ?? {}, change);
+    expect(replayed(lines)[0]).toMatchObject({ path: at, seq: BigInt(index + 1) });
   });
 });

@@ -43,7 +43,7 @@ describe("a wait for a time", () => {
     expect(run.outstanding()).toEqual([{ kind: "timer", key: "wait:0", dueAtMs: TEST_START_MS + 3_600_000 }]);
     expect(run.status).toBe("WAITING");
     expect(run.must(fired("wait:0")).cases).toEqual(["stepCompleted", "stepStarted"]);
-    expect(parsed(run.open("after").input["it"])).toEqual({ until: "2026-01-01T01:00:00.000Z" });
+    expect(parsed(run.open("after").input["it"])).toEqual({ until: "2026-01-01T01:00:00Z" });
     expect(run.execute(fired("wait:0")).rejection).toMatchObject({ reason: "STEP_NOT_ACTIVE" });
   });
 
@@ -60,7 +60,7 @@ describe("a wait for a time", () => {
   it.each([["2025-12-31T00:00:00Z"], ["2026-01-01T00:00:00Z"], ["0001-01-01T00:00:00Z"]])("does not wait until %s, which has passed", (text) => {
     const run = until(text);
     expect(run.working).toEqual(["after"]);
-    expect(parsed(run.open("after").input["it"])).toEqual({ until: new Date(text).toISOString() });
+    expect(parsed(run.open("after").input["it"])).toEqual({ until: new Date(text).toISOString().replace(".000Z", "Z") });
   });
 
   it.each([

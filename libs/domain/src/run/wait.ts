@@ -1,4 +1,5 @@
-import { durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { fromJson, toJson } from "@bufbuild/protobuf";
+import { durationMs, TimestampSchema, timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ErrorCode, type ForgeError, type Value } from "@forge/protocol/common";
 import type { StepDefinition, WaitStep } from "@forge/protocol/workflow";
 import type { Context } from "../decider.ts";
@@ -58,7 +59,7 @@ function forTime(untilMs: number, { nowMs }: Context): { readonly begun: Begun; 
 
 /** The output of a wait for a time. */
 export function timeOutput(untilMs: number): Value {
-  return inlineValue(JSON.stringify({ until: new Date(untilMs).toISOString() }));
+  return inlineValue(JSON.stringify({ until: toJson(TimestampSchema, timestampFromMs(untilMs)) }));
 }
 
 function timeOf(state: RunState, step: StepDefinition, source: Parameters<typeof mapSource>[4], context: Context): Outcome<number> {
@@ -74,11 +75,17 @@ function timeOf(state: RunState, step: StepDefinition, source: Parameters<typeof
   return succeeded(untilMs);
 }
 
-/** Milliseconds since the epoch; NaN where the text is no time. The 30th of February is none either, which Date takes for a day in March. */
+/** Milliseconds since the epoch; NaN where the text is no time. The 30th of February is none either, which may be taken for a day in March. */
 function timeIn(text: string): number {
   const day = TIME.exec(text)?.[1];
-  if (day === undefined || !new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day)) return Number.NaN;
-  return Date.parse(text.toUpperCase().replace(" ", "T"));
+  if (day === undefined) return Number.NaN;
+  try {
+    const midnight = fromJson(TimestampSchema, `${day}T00:00:00Z`);
+    return toJson(TimestampSchema, midnight).startsWith(day) ? timestampMs(fromJson(TimestampSchema, text.toUpperCase().replace(" ", "T"))) : Number.NaN;
+  } catch {
+    // A month or an hour that there is not.
+    return Number.NaN;
+  }
 }
 
 function questionOf(state: RunState, step: StepDefinition, template: string, context: Context): Outcome<string> {
