@@ -25,10 +25,27 @@ export interface Entry {
   readonly outstanding: ReadonlyMap<string, OutstandingTask>;
   /** Its list row; undefined where the stream does not exist yet. */
   readonly listing: Listing | undefined;
-  /** Events folded since the last snapshot was taken. */
-  readonly sinceSnapshot: number;
+  readonly sinceSnapshot: SinceSnapshot;
   /** Its events are in an archive: nothing is decided on it any more, and the state says nothing. */
   readonly isArchived: boolean;
+}
+
+/** What has come since the last snapshot was taken. */
+export interface SinceSnapshot {
+  readonly events: number;
+  readonly bytes: number;
+  /** How large that snapshot was; 0: there is none. */
+  readonly snapshotBytes: number;
+}
+
+const SNAPSHOT_EVENTS_MIN = 256;
+
+/**
+ * Whether a snapshot is worth its cost: once there are some events, which weigh as much as the last one did. So a state that grows with its stream is written
+ * again only as often as it doubles what is read, and a stream costs its events, not their square.
+ */
+export function isSnapshotDue({ events, bytes, snapshotBytes: size }: SinceSnapshot): boolean {
+  return events >= SNAPSHOT_EVENTS_MIN && bytes >= size;
 }
 
 interface SnapshotContent {
@@ -55,7 +72,7 @@ export function emptyEntry(kind: StreamKindName, aggregates: Aggregates): Entry 
     format: 1,
     outstanding: new Map(),
     listing: undefined,
-    sinceSnapshot: 0,
+    sinceSnapshot: { events: 0, bytes: 0, snapshotBytes: 0 },
     isArchived: false,
   };
 }
@@ -96,7 +113,11 @@ export function foldEntry(loaded: LoadedStream, aggregates: Aggregates, formats:
     format,
     outstanding: outstandingMap(aggregate, state),
     listing: aggregate.listing(state),
-    sinceSnapshot: loaded.events.length,
+    sinceSnapshot: {
+      events: loaded.events.length,
+      bytes: loaded.events.reduce((sum, { bytes }) => sum + bytes.length, 0),
+      snapshotBytes: loaded.snapshot?.bytes.length ?? 0,
+    },
     isArchived: false,
   };
 }

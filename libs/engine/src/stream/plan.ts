@@ -7,7 +7,7 @@ import type { Event } from "@forge/protocol/event";
 import type { ToolSpec } from "@forge/protocol/tool";
 import type { StoredEvent } from "../ports/index.ts";
 import { encodeEvent } from "./encode-event.ts";
-import { type Entry, outstandingMap } from "./entry.ts";
+import { type Entry, outstandingMap, type SinceSnapshot } from "./entry.ts";
 import { kindOf, stamp } from "./envelope.ts";
 import { type EventFormats, formatOf } from "./event-formats.ts";
 import { deriveId, newId, sha256Hex } from "./identity.ts";
@@ -125,12 +125,20 @@ export async function plan<R extends CommandRequest>(before: Entry, requests: re
       stateSeq: seq,
       format: Math.max(entry.format, format),
       occurredAtMs: nowMs,
-      sinceSnapshot: entry.sinceSnapshot + decision.events.length,
     };
     accepted.push({ request, result: encodeResult(request, decision.result, seq) });
   }
-  const after = entry === before ? before : { ...entry, outstanding: outstandingMap(aggregate, entry.state), listing: aggregate.listing(entry.state) };
-  return { accepted, rejected, events, encoded: events.map(encodeEvent), outgoing, after };
+  const encoded = events.map(encodeEvent);
+  const after = entry === before ? before : { ...entry, ...derived(entry), sinceSnapshot: grown(before.sinceSnapshot, encoded) };
+  return { accepted, rejected, events, encoded, outgoing, after };
+}
+
+function derived({ aggregate, state }: Entry): Pick<Entry, "outstanding" | "listing"> {
+  return { outstanding: outstandingMap(aggregate, state), listing: aggregate.listing(state) };
+}
+
+function grown(since: SinceSnapshot, encoded: readonly StoredEvent[]): SinceSnapshot {
+  return { ...since, events: since.events + encoded.length, bytes: since.bytes + encoded.reduce((sum, { bytes }) => sum + bytes.length, 0) };
 }
 
 function newestFormat(formats: EventFormats, drafts: readonly EventDraft[]): number {

@@ -5,7 +5,7 @@ import type { AppendOutcome, Store, StoredEvent, StoredTask, StreamAppend } from
 import type { Aggregates, StreamKindName } from "./aggregate.ts";
 import { type AppendPorts, buildAppend, type PreparedAppend } from "./build-append.ts";
 import { type DeltaRequest, deltaAppend } from "./delta.ts";
-import { type Entry, emptyEntry, foldEntry, snapshotBytes } from "./entry.ts";
+import { type Entry, emptyEntry, foldEntry, isSnapshotDue, snapshotBytes } from "./entry.ts";
 import { plan } from "./plan.ts";
 import { fenced, refusedData, reused, toForgeError } from "./refusals.ts";
 import type { CommandRequest, CommandResult } from "./request.ts";
@@ -62,7 +62,6 @@ const STREAM_QUEUE_MAX = 1024;
 /** Conflicts, busy rows and lost connections that one command is carried through before it gives up. */
 const ATTEMPTS_MAX = 200;
 const STORAGE_FAILURES_MAX = 8;
-const SNAPSHOT_EVERY = 256;
 
 const ENDING: ReadonlySet<string> = new Set([
   "forge.session.v1.CancelTurnRequest",
@@ -406,10 +405,11 @@ export class StreamEngine {
   }
 
   #snapshotIfDue(key: string, request: CommandRequest, entry: Entry): void {
-    if (entry.sinceSnapshot < SNAPSHOT_EVERY) return;
-    this.#cache.set(key, { ...entry, sinceSnapshot: 0 });
+    if (!isSnapshotDue(entry.sinceSnapshot)) return;
+    const bytes = snapshotBytes(entry);
+    this.#cache.set(key, { ...entry, sinceSnapshot: { events: 0, bytes: 0, snapshotBytes: bytes.length } });
     this.#options.store
-      .saveSnapshot(request.namespace, request.streamId, entry.stateSeq, entry.aggregate.reducerVersion, snapshotBytes(entry))
+      .saveSnapshot(request.namespace, request.streamId, entry.stateSeq, entry.aggregate.reducerVersion, bytes)
       // Snapshots are an optimisation: one that could not be written is written by a later one.
       .catch((error: unknown) => this.#options.onBug(error, "snapshot"));
   }
