@@ -4,10 +4,11 @@ import { StreamKind } from "@forge/protocol/common";
 import { ApprovalService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
 import { Decision } from "@forge/protocol/tool";
-import { OnError, WorkflowService } from "@forge/protocol/workflow";
+import { WorkflowService } from "@forge/protocol/workflow";
 import { runStream, say, sessionStream } from "../../../harness/work.ts";
 import type { World } from "../scenario.ts";
-import { joinOwnQueue, OWN_FUNCTION, OWN_MODEL } from "../steps/own-worker.ts";
+import { joinOwnQueue, OWN_MODEL } from "../steps/own-worker.ts";
+import { failedRun, startedRun, waitingRun } from "../steps/runs.ts";
 import { quietSession, quietTurn, spokenSession, waitingForApproval, waitingForInput } from "../steps/sessions.ts";
 
 type Stream = ReturnType<typeof sessionStream> | ReturnType<typeof runStream>;
@@ -45,16 +46,12 @@ function command<M extends DescMethodUnary>(method: M, kind: string, prepare: (w
 }
 
 const session = SessionService.method;
+const workflow = WorkflowService.method;
 const ELSEWHERE = "00000000-0000-7000-8000-000000000000";
 
 /** A turn of its own, and the same turn named wrongly. */
 function turnOf({ sessionId, turnId }: { readonly sessionId: string; readonly turnId: string }) {
   return { request: { sessionId, turnId }, other: { sessionId, turnId: ELSEWHERE }, stream: sessionStream(sessionId) };
-}
-
-function waitingRun(queue: string) {
-  const steps = [{ id: "wait", kind: { case: "function" as const, value: { name: OWN_FUNCTION } } }];
-  return { definition: { id: "waiting", version: "v1", onError: OnError.FAIL_FAST, steps }, queue };
 }
 
 /** Every command that a client may send. */
@@ -124,7 +121,7 @@ export const COMMANDS: readonly Command[] = [
     return { request: { ...named, decision: Decision.ALLOW }, other: { ...named, decision: Decision.DENY }, stream: sessionStream(sessionId) };
   }),
   command(
-    WorkflowService.method.startRun,
+    workflow.startRun,
     "run.created",
     async (world) => {
       await joinOwnQueue(world);
@@ -133,9 +130,35 @@ export const COMMANDS: readonly Command[] = [
     },
     StreamKind.RUN,
   ),
-  command(WorkflowService.method.cancelRun, "run.cancel_requested", async (world) => {
-    await joinOwnQueue(world);
-    const { runId } = await world.reference.workflow.startRun({ header: commandHeader(), ...waitingRun(world.queue) });
+  command(workflow.cancelRun, "run.cancel_requested", async (world) => {
+    const runId = await startedRun(world);
     return { request: { runId }, stream: runStream(runId) };
   }),
+  command(workflow.signalRun, "run.signalled", async (world) => {
+    const runId = await startedRun(world);
+    const payload = (json: string) => ({ kind: { case: "json" as const, value: json } });
+    return { request: { runId, name: "go", payload: payload('"now"') }, other: { runId, name: "go", payload: payload('"later"') }, stream: runStream(runId) };
+  }),
+  command(workflow.pauseRun, "run.paused", async (world) => {
+    const runId = await startedRun(world);
+    return { request: { runId }, stream: runStream(runId) };
+  }),
+  command(workflow.continueRun, "run.continued", async (world) => {
+    const runId = await startedRun(world);
+    await world.reference.workflow.pauseRun({ header: commandHeader(), runId });
+    return { request: { runId }, stream: runStream(runId) };
+  }),
+  command(workflow.resumeRun, "run.resumed", async (world) => {
+    const { runId, workflowHash } = await failedRun(world);
+    return { request: { runId }, other: { runId, workflowHash }, stream: runStream(runId) };
+  }),
+  command(
+    workflow.forkRun,
+    "run.forked",
+    async (world) => {
+      const { runId, stepId } = await failedRun(world);
+      return { request: { runId, stepId, labels: { is: "one" } }, other: { runId, stepId, labels: { is: "another" } } };
+    },
+    StreamKind.RUN,
+  ),
 ];

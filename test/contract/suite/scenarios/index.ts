@@ -4,6 +4,7 @@ import { SCENARIOS as ARTIFACTS } from "./artifacts.ts";
 import { SCENARIOS as COMMANDS } from "./commands.ts";
 import { SCENARIOS as MISBEHAVIOUR } from "./misbehaviour.ts";
 import { SCENARIOS as PAYLOADS } from "./payloads.ts";
+import { SCENARIOS as RUNS } from "./runs.ts";
 import { SCENARIOS as SCHEDULES } from "./schedules.ts";
 import { SCENARIOS as SECRETS } from "./secrets.ts";
 import { SCENARIOS as SUBSCRIPTIONS } from "./subscriptions.ts";
@@ -15,6 +16,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...COMMANDS,
   ...SUBSCRIPTIONS,
   ...TURNS,
+  ...RUNS,
   ...APPROVALS,
   ...ARTIFACTS,
   ...SCHEDULES,
