@@ -112,6 +112,7 @@ describe("an agent step", () => {
   it.each([
     ['{"severity":"high"}', { severity: "high" }],
     ['```json\n{"severity":"high"}\n```', { severity: "high" }],
+    ['I thought.\n```final_answer\n{"severity":"low"}\n```\nNo:\n```final_answer\n{"severity":"high"}\n```\nThat is it.', { severity: "high" }],
     ['\n```\n{"severity": "high"}```  ', { severity: "high" }],
   ])("takes the declared outputs from an answer in JSON: %s", (text, output) => {
     const run = runOf(workflow([agentStep("a", { outputs: ["severity"] })]));

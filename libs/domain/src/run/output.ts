@@ -53,9 +53,15 @@ function smallOutput(step: StepDefinition, value: JsonValue): Outcome<Value> {
   return failed(outputError(step, `the agent's answer is larger than ${VALUE_BYTES_MAX} bytes; let it write long results to a file and answer with the path`));
 }
 
-/** The text inside a surrounding ``` or ```json fence; any other text as it is. */
+/** A fence of this name marks the answer, whatever the model said around it. */
+const FINAL_ANSWER = "```final_answer";
+
+/** The text inside the last fence of a final answer, or inside a surrounding ``` or ```json fence; any other text as it is. */
 function withoutFence(text: string): string {
   const trimmed = text.trim();
+  const opening = trimmed.lastIndexOf(FINAL_ANSWER);
+  const closing = opening === -1 ? -1 : trimmed.indexOf("```", opening + FINAL_ANSWER.length);
+  if (closing !== -1) return trimmed.slice(opening + FINAL_ANSWER.length, closing).trim();
   if (!trimmed.startsWith("```") || !trimmed.endsWith("```")) return trimmed;
   const lineEnd = trimmed.indexOf("\n");
   if (lineEnd === -1) return trimmed;

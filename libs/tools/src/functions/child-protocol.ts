@@ -13,6 +13,8 @@ export interface FunctionContext {
   readonly idempotencyKey: string;
   /** Aborted on cancellation and at the deadline; a moment later the process is killed. */
   readonly signal: AbortSignal;
+  /** Says that the work goes on: of a step with a `heartbeat_timeout`, what neither prints nor says this for so long is stopped. */
+  heartbeat(): void;
 }
 
 /** Frame C, to the child: call a function. Beside these, `inputs` holds the object that it is given. */
@@ -21,7 +23,7 @@ export interface CallRequest {
   readonly name: string;
   /** In place of a function, of Python only: call the tool of this name. */
   readonly tool?: string;
-  readonly context: Omit<FunctionContext, "signal">;
+  readonly context: Omit<FunctionContext, "signal" | "heartbeat">;
 }
 
 /** Frame D, to the child: name the functions that a file exports. Frame T, of Python only: describe the tools that it has. */
@@ -41,7 +43,7 @@ export interface ChildError {
   readonly message: string;
 }
 
-/** Frame S, from the child: files that it has loaded since the last such frame, each with its stamp at that time. */
+/** Frame H, from the child, without content: the call goes on. Frame S, from the child: files that it has loaded since the last such frame, each with its stamp at that time. */
 export type LoadedSources = readonly (readonly [path: string, stamp: string])[];
 
 /** Tells one content of a file from another without reading it; empty where it is missing. */

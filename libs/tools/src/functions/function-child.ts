@@ -55,7 +55,11 @@ async function call({ file, name, context, inputs }: CallRequest & { inputs: Inp
     const found = (await load(file))[name];
     if (typeof found !== "function") throw new Refusal("missing", `${file} exports no function ${name}`);
     const result: unknown = await calls.run(current, async () =>
-      (found as (inputs: Inputs, context: object) => unknown)(inputs, { ...context, signal: current.abort.signal }),
+      (found as (inputs: Inputs, context: object) => unknown)(inputs, {
+        ...context,
+        signal: current.abort.signal,
+        heartbeat: () => channel.write(encodeFrame("H", "")),
+      }),
     );
     const problem = jsonProblem(result);
     if (problem !== undefined) throw new Refusal("result", problem);

@@ -43,6 +43,7 @@ export function functionHandler(served: DiscoveredFunction, { pool, log, readRun
           const { runId, stepId, attempt } = task;
           const request = { file: served.file, name: served.exportName, context: { runId, stepId, attempt, idempotencyKey: context.task.idempotencyKey } };
           return process.call(request, inputs, context.signal, {
+            alive: () => context.heartbeat(),
             line: (stream, text) => {
               context.heartbeat();
               log({ function: served.name, runId, stepId, stream, text });

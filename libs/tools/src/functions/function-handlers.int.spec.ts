@@ -119,7 +119,7 @@ describe("a call", () => {
       "m.ts",
       `import type { FunctionContext } from "@forge/tools";
        export async function f(inputs: { a: number }, context: FunctionContext) {
-         const { signal, ...rest } = context;
+         const { signal, heartbeat: _, ...rest } = context;
          return { inputs, rest, aborted: signal.aborted, cwd: process.cwd() };
        }`,
     );
@@ -130,6 +130,14 @@ describe("a call", () => {
       aborted: false,
       cwd: project,
     });
+  });
+
+  test("says that it goes on by what it prints, and by saying so", async () => {
+    write("m.ts", `export const f = (_, { heartbeat }) => { heartbeat(); heartbeat(); console.log("still here"); return {}; };`);
+    await serve();
+    const context = fakeTaskContext(taskOf("m.f", {}));
+    await served?.handlers.find(({ capability }) => capability.name === "m.f")?.run(context);
+    expect(context.heartbeats()).toBe(3);
   });
 
   test("sees only the environment that it is allowed", async () => {

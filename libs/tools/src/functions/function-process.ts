@@ -30,6 +30,8 @@ export interface FunctionProcessOptions {
 export interface CallListener {
   /** A line that was printed. */
   line(stream: "stdout" | "stderr", line: string): void;
+  /** The code says that it goes on. */
+  alive(): void;
   /** The run's state as a JSON object, for code that looks at more than its inputs; absent: it can't be had. */
   readonly state?: () => Promise<string>;
 }
@@ -163,6 +165,7 @@ export class FunctionProcess {
     if (kind === "S") for (const [path, stamp] of JSON.parse(payload) as LoadedSources) this.#sources.set(path, stamp);
     if (kind === "R") this.#settle?.({ kind: "result", json: payload });
     if (kind === "E") this.#settle?.({ kind: "error", error: JSON.parse(payload) as ChildError });
+    if (kind === "H") this.#listener?.alive();
     if (kind === "Q") void this.#answerState();
   }
 

@@ -56,6 +56,7 @@ function call({ file, name }: DiscoveredTool, args: string, context: TaskContext
   const { pool, log, readRun } = serving;
   let offset = 0n;
   const listener: CallListener = {
+    alive: () => context.heartbeat(),
     line: (stream, line) => {
       log({ function: name, runId, stepId, stream, text: line });
       if (stream === "stderr") return;

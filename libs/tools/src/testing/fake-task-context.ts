@@ -12,6 +12,8 @@ export interface FakeTaskContext extends TaskContext {
   readonly reports: OutputDelta["kind"][];
   /** By hash. */
   readonly artifacts: Map<string, Uint8Array>;
+  /** How often the code said that it goes on. */
+  heartbeats(): number;
   /** What the tool has printed so far, as its deltas tell. */
   printed(): string;
 }
@@ -25,6 +27,7 @@ export interface FakeTaskContextOptions {
 
 export function fakeTaskContext(task: Task, options: FakeTaskContextOptions = {}): FakeTaskContext {
   const starts: TaskStart["kind"][] = [];
+  let heartbeats = 0;
   const reports: OutputDelta["kind"][] = [];
   const artifacts = new Map<string, Uint8Array>();
   const putArtifact = async (content: Uint8Array, mediaType: string): Promise<ArtifactRef> => {
@@ -49,7 +52,10 @@ export function fakeTaskContext(task: Task, options: FakeTaskContextOptions = {}
       await options.start?.(kind);
       starts.push(kind);
     },
-    heartbeat: () => undefined,
+    heartbeats: () => heartbeats,
+    heartbeat() {
+      heartbeats++;
+    },
     report(kind) {
       reports.push(kind);
       options.onReport?.(kind);
