@@ -226,7 +226,7 @@ export class StreamEngine {
         break;
       }
       try {
-        waiting = await this.#attempt(key, waiting);
+        waiting = await this.#attempt(key, waiting, attempt === 0);
       } catch (error) {
         const known = toForgeError(error);
         this.#cache.delete(key);
@@ -261,17 +261,20 @@ export class StreamEngine {
   }
 
   /** One round: returns the commands that must be tried again. */
-  async #attempt(key: string, requests: readonly PendingCommand[]): Promise<readonly PendingCommand[]> {
+  async #attempt(key: string, requests: readonly PendingCommand[], isFirst: boolean): Promise<readonly PendingCommand[]> {
     const first = requests[0] as PendingCommand;
     const cached = this.#cache.get(key);
-    const before = cached ?? (await this.#load(first.namespace, first.streamId, first.kind)) ?? emptyEntry(first.kind, this.#options.aggregates);
+    // What is to be created is rarely there: it is not looked for. Where it is there all the same, the append finds a head, or the command's record, and changes nothing.
+    const isNew = isFirst && first.creates;
+    const loaded = cached ?? (isNew ? undefined : await this.#load(first.namespace, first.streamId, first.kind));
+    const before = loaded ?? emptyEntry(first.kind, this.#options.aggregates);
     const strangers = requests.filter((request) => request.kind !== before.kind);
     for (const request of strangers)
       request.reject(new ForgeError(ErrorCode.NOT_FOUND, `${request.kind} ${request.streamId} does not exist: the id names a ${before.kind}`));
     if (strangers.length > 0) return requests.filter((request) => !strangers.includes(request));
     const planned = await plan(before, requests, this.#options);
     // A rejection on what the cache says may be stale: another replica may have moved the stream.
-    if (planned.rejected.length > 0 && cached !== undefined && (await this.#moved(first, cached))) {
+    if (planned.rejected.length > 0 && (cached !== undefined || isNew) && (await this.#moved(first, before))) {
       this.#cache.delete(key);
       return requests;
     }
@@ -323,7 +326,7 @@ export class StreamEngine {
 
   async #moved(request: CommandRequest, entry: Entry): Promise<boolean> {
     const [head] = await this.#options.store.heads([{ namespace: request.namespace, streamId: request.streamId }]);
-    return head === undefined || head.seq !== entry.seq;
+    return (head?.seq ?? 0) !== entry.seq;
   }
 
   /** Answers the commands that have their record already; returns the others. */

@@ -107,12 +107,15 @@ class Subscription implements Listener {
     const { signal, cursors, follow } = this.#request;
     const missing = new Set(cursors.map((cursor) => cursor.streamId));
     for (const cursor of cursors) this.#add(cursor.kind, cursor.streamId, cursor.afterSeq);
+    // Asked for at the same time as all the rest, and needed only once that is there: then its failure is told as well.
+    const incarnation = this.#ports.store.incarnation();
+    incarnation.catch(() => undefined);
     for (const head of await this.#heads(cursors.map((cursor) => cursor.streamId))) missing.delete(head);
     const [absent] = missing;
     if (absent !== undefined) throw new ForgeError(ErrorCode.NOT_FOUND, `stream ${absent} does not exist`, { relatedIds: [absent] });
     for (const cursor of cursors) if (this.#request.followChildren && cursor.kind === "run") await this.#addEarlierChildren(cursor.streamId, cursor.afterSeq);
     yield* this.#catchUp();
-    yield await this.#caughtUp();
+    yield this.#caughtUp(await incarnation);
     if (!follow) return;
     let toldAtMs = Date.now();
     while (!signal.aborted) {
@@ -247,8 +250,7 @@ class Subscription implements Listener {
     });
   }
 
-  async #caughtUp(): Promise<SubscribeEventsResponse> {
-    const incarnation = await this.#ports.store.incarnation();
+  #caughtUp(incarnation: string): SubscribeEventsResponse {
     const positions = [...this.#streams.values()].map((followed) => this.#tell(followed));
     return create(SubscribeEventsResponseSchema, { kind: { case: "caughtUp", value: create(CaughtUpSchema, { incarnation, positions }) } });
   }

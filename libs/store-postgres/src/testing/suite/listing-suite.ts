@@ -72,7 +72,7 @@ export function describeListings(suite: Suite): void {
 
       const [row] = await store.list(namespace, { kind: "run", status: "RUN_STATUS_COMPLETED", labels: { team: "core" }, limit: 1 });
       const { approvals: _, ...shown } = { ...listing, status: "RUN_STATUS_COMPLETED", title: "Done" };
-      expect(row).toEqual({ ...shown, streamId, createdAtMs: created?.createdAtMs, updatedAtMs: expect.any(Number) });
+      expect(row).toEqual({ ...shown, streamId, archived: false, createdAtMs: created?.createdAtMs, updatedAtMs: expect.any(Number) });
       expect(row?.updatedAtMs).toBeGreaterThanOrEqual(created?.updatedAtMs ?? Infinity);
     });
 
