@@ -40,6 +40,13 @@ class Awaiting:
         finally:
             self._end_left_behind(loop)
 
+    def close(self) -> None:
+        """No call comes any more."""
+        if self._loop is not None:
+            self._loop.close()
+            asyncio.set_event_loop(None)
+            self._loop = None
+
     async def _awaited(self, awaitable: Awaitable[Any], timeout: float | None) -> Any:
         with self._lock:
             self._task = asyncio.current_task()

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -36,5 +37,6 @@ def test_do_what_it_says(modules: list[Any], capsys: pytest.CaptureFixture[str])
     found, errors = tools_of(tools)
     assert errors == []
     assert described("tools.count", found["tools.count"])["timeout"] == 20.0
-    assert call_tool(found["tools.count"], {"text": "one two"}, IDS, dict, Awaiting()) == {"words": 2}
+    with closing(Awaiting()) as awaiting:
+        assert call_tool(found["tools.count"], {"text": "one two"}, IDS, dict, awaiting) == {"words": 2}
     assert capsys.readouterr().err == '{"level": "info", "event": "COUNTING", "run_id": "r"}\n'
