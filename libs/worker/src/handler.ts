@@ -16,6 +16,10 @@ export interface TaskContext {
   start(kind: TaskStart["kind"]): Promise<void>;
   /** Queues a piece of output; coalesced (the first at once, then every 50 ms or 4 KiB), never fails the task. */
   report(kind: OutputDelta["kind"]): void;
+  /** Says that the work waits for its turn in this process: its time does not run until `begun`. */
+  queued(): void;
+  /** Says that the work begins now: its time counts from here. */
+  begun(): void;
   /** Says that the work goes on, where it has no output to show for it: what is silent for longer than its step allows is stopped. */
   heartbeat(): void;
   readConversation(request: ReadConversationRequest): Promise<ReadConversationResponse>;

@@ -84,6 +84,33 @@ describe("a task", () => {
     }
   });
 
+  it("that waits for its turn in this process has its time counted from when it begins", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const seen: boolean[] = [];
+      const { plane, run } = setup(
+        async (context) => {
+          const end = stopped(context);
+          context.queued();
+          await vi.advanceTimersByTimeAsync(10_000);
+          seen.push(context.signal.aborted);
+          context.begun();
+          await vi.advanceTimersByTimeAsync(1_900);
+          context.heartbeat();
+          seen.push(context.signal.aborted);
+          await vi.advanceTimersByTimeAsync(101);
+          throw await end;
+        },
+        leasedTask("task", { timeout: durationFromMs(2_000), heartbeatTimeout: durationFromMs(1_950) }),
+      );
+      await run();
+      expect(seen).toEqual([false, false]);
+      expect(plane.settlements).toMatchObject([[{ outcome: { case: "failure", value: { error: { code: ErrorCode.DEADLINE_EXCEEDED, reason: "" } } } }]]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("that nobody serves is settled as unsupported", async () => {
     const { plane, task } = setup(async () => DONE);
     await task.run(() => undefined);

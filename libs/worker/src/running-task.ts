@@ -1,16 +1,14 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
-import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode, type TaskLease, TaskLeaseSchema } from "@forge/protocol/common";
 import { type LeasedTask, SettlementSchema, type Task, TaskCancelledSchema, TaskFailureSchema, TaskSchema } from "@forge/protocol/worker";
+import { AttemptClock } from "./attempt-clock.ts";
 import type { Outcome, TaskContext, TaskHandler } from "./handler.ts";
 import { Output } from "./output.ts";
 import { Payloads } from "./payloads.ts";
 import { persist } from "./persist.ts";
 import type { ControlPlanePort } from "./port.ts";
 import { isOfContent, type Submissions } from "./submissions.ts";
-
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** One leased task in this worker's hands. */
 export class RunningTask {
@@ -42,30 +40,17 @@ export class RunningTask {
   async run(handlerOf: (task: Task) => TaskHandler | undefined): Promise<void> {
     const output = new Output(this.lease, (deltas) => this.#submissions.report(deltas));
     const payloads = new Payloads(this.#port, this.lease, this.#abort.signal);
-    let deadline: NodeJS.Timeout | undefined;
-    let silence: NodeJS.Timeout | undefined;
+    let clock: AttemptClock | undefined;
     let outcome: Outcome | undefined;
     try {
       const task = await this.#wholeTask(payloads);
-      const leftMs = timeLeftMs(task);
-      if (leftMs !== undefined) {
-        const expire = () => this.#abort.abort(new ForgeError(ErrorCode.DEADLINE_EXCEEDED, "the task took longer than it may"));
-        deadline = setTimeout(expire, Math.min(Math.max(0, leftMs), TIMER_MS_MAX));
-      }
-      const silentMsMax = task.heartbeatTimeout === undefined ? undefined : durationMs(task.heartbeatTimeout);
-      const isStuck = () =>
-        this.#abort.abort(new ForgeError(ErrorCode.DEADLINE_EXCEEDED, `it gave no sign of life for ${silentMsMax} ms`, { reason: "HEARTBEAT_TIMEOUT" }));
-      const alive = () => {
-        clearTimeout(silence);
-        if (silentMsMax !== undefined) silence = setTimeout(isStuck, Math.min(silentMsMax, TIMER_MS_MAX));
-      };
-      alive();
-      outcome = await this.#perform(task, handlerOf, output, payloads, alive);
+      clock = new AttemptClock(task, (error) => this.#abort.abort(error));
+      clock.begin();
+      outcome = await this.#perform(task, handlerOf, output, payloads, clock);
     } catch (error) {
       outcome = failure(error);
     } finally {
-      clearTimeout(deadline);
-      clearTimeout(silence);
+      clock?.end();
       output.end();
     }
     if (outcome === undefined || this.#lost) return;
@@ -87,7 +72,7 @@ export class RunningTask {
     handlerOf: (task: Task) => TaskHandler | undefined,
     output: Output,
     payloads: Payloads,
-    alive: () => void,
+    clock: AttemptClock,
   ): Promise<Outcome | undefined> {
     const handler = handlerOf(task);
     if (handler === undefined)
@@ -107,10 +92,12 @@ export class RunningTask {
         }
       },
       report: (kind) => {
-        alive();
+        clock.alive();
         if (kind.case !== undefined) output.push(kind);
       },
-      heartbeat: alive,
+      queued: () => clock.hold(),
+      begun: () => clock.begin(),
+      heartbeat: () => clock.alive(),
       readConversation: (request) =>
         persist(() => this.#port.session.readConversation({ ...request, lease: this.lease }, { signal: this.#abort.signal }), this.#abort.signal),
       putArtifact: (content, mediaType) => payloads.put(content, mediaType),
@@ -132,15 +119,6 @@ export class RunningTask {
     if (task === undefined) throw new ForgeError(ErrorCode.INTERNAL, "a lease without a task");
     return task.artifact === undefined ? task : fromBinary(TaskSchema, await payloads.get(task.artifact.sha256));
   }
-}
-
-/** How long the task may still take: until its deadline, and no longer than one attempt may. */
-function timeLeftMs(task: Task): number | undefined {
-  const bounds = [
-    ...(task.deadlineAt === undefined ? [] : [timestampMs(task.deadlineAt) - Date.now()]),
-    ...(task.timeout === undefined ? [] : [durationMs(task.timeout)]),
-  ];
-  return bounds.length === 0 ? undefined : Math.min(...bounds);
 }
 
 function failure(error: unknown): Outcome {

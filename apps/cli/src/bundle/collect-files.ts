@@ -5,6 +5,7 @@ import type { Project } from "@forge/workflow";
 import { tooLarge } from "./bundle-error.ts";
 import { leftOut } from "./left-out.ts";
 import { BUNDLE_LIMITS } from "./limits.ts";
+import { refuseSecrets } from "./refuse-secrets.ts";
 
 /** A file of a bundle. */
 export interface BundleFile {
@@ -35,6 +36,8 @@ export async function collectFiles(project: Project): Promise<CollectedFiles> {
   }
   return collector.result();
 }
+
+const CONFIGURATION = /^runtime(?:\.[^/]+)?\.ya?ml$/;
 
 class Collector {
   readonly #root: string;
@@ -92,6 +95,7 @@ class Collector {
     this.#bytes += content.length;
     if (this.#bytes > BUNDLE_LIMITS.bytesMax) throw tooLarge(`the project's files have more than ${BUNDLE_LIMITS.bytesMax} bytes`);
     if (isPrivateKey(content)) return this.leave(shown, "holds a private key");
+    if (CONFIGURATION.test(shown)) refuseSecrets(shown, content.toString("utf8"));
     this.#files.set(shown, { path: shown, content, isExecutable: (stats.mode & 0o100) !== 0 });
   }
 }

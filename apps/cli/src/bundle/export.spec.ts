@@ -82,6 +82,30 @@ describe("what is exported of a project", () => {
     expect(leftOut).toContainEqual({ path: path.join(root, "../elsewhere"), why: "lies outside of the project" });
   });
 
+  it.each([
+    ["db_path: postgres://u:secret@db/x", "runtime.yaml:1 has a password"],
+    ["llm:\n  providers:\n    anthropic:\n      api_key: sk-123", "runtime.yaml:4 has the value of api_key"],
+  ])("is refused while the configuration has a secret in plain text: %s", async (text, message) => {
+    await writeFile(path.join(root, "runtime.yaml"), text);
+    await expect(collectFiles(await openProject(root, {}))).rejects.toMatchObject({
+      reason: "BUNDLE_SECRET",
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  it("may name variables for secrets", async () => {
+    await writeFile(
+      path.join(root, "runtime.yaml"),
+      "llm:\n  providers:\n    openai:\n      api_key_env: OPENAI_API_KEY\n    anthropic:\n      api_key: ${ANTHROPIC_API_KEY}\n",
+    );
+    vi.stubEnv("ANTHROPIC_API_KEY", "sk-1");
+    try {
+      expect((await collectFiles(await openProject(root, {}))).files.map((file) => file.path)).toContain("runtime.yaml");
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
   it("has the same bytes whenever it is packed, and gives the same files back", async () => {
     const pack = async (): Promise<Buffer> => writeBundle((await collectFiles(await openProject(root, {}))).files);
     const first = await pack();

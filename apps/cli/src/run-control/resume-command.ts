@@ -34,8 +34,7 @@ export async function resumeCommand(context: Context, runId: string, options: Fo
     });
     for (const warning of answer.warnings) terminal.note(`${terminal.errorStyle.yellow("warning:")} ${warning}`);
     if (options.json === true) terminal.print(JSON.stringify({ resumed: messageJson(ResumeRunResponseSchema, answer) }));
-    else
-      terminal.print(`${terminal.style.bold(`${run.workflowId}@${run.workflowVersion}`)}  run ${runId} goes on with ${answer.stepIds.map(oneLine).join(", ")}`);
+    else terminal.print(`${terminal.style.bold(`${run.workflowId}@${run.workflowVersion}`)}  run ${runId} goes on ${where(answer.stepIds)}`);
     if (options.detach === true) return EXIT.OK;
     if (run.definition === undefined) throw ForgeError.validation("run_id", `the server answered without the workflow of run ${runId}`);
     const log = lifecycleLog(context, await openProject(root));
@@ -70,4 +69,9 @@ export async function resumeRun(link: Pick<ProjectLink, "call">, { run, current,
   } catch (error) {
     throw explainIntegrity(error, run, current, hint);
   }
+}
+
+/** Where nothing is executed again, what failed was the way on from a step that had completed. */
+function where(stepIds: readonly string[]): string {
+  return stepIds.length === 0 ? "after the step that completed last" : `with ${stepIds.map(oneLine).join(", ")}`;
 }

@@ -72,6 +72,8 @@ export function createFakeContext(options: FakeContextOptions = {}): FakeContext
       if (kind.case === "turn") deltas.push(kind.value);
       options.onReport?.(kind);
     },
+    queued: () => undefined,
+    begun: () => undefined,
     heartbeat: () => undefined,
     readConversation(request) {
       reads.push(request);

@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import math
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
@@ -53,7 +54,7 @@ def described(name: str, tool: Any) -> dict[str, Any]:
         "idempotent": getattr(tool, "idempotent", False) is True,
         "risk": risk if risk in _RISKS else "execute",
         # Seconds of all its attempts together; None: no bound of its own.
-        "timeout": float(timeout) * (retries + 1) if isinstance(timeout, (int, float)) and timeout > 0 else None,
+        "timeout": float(timeout) * (retries + 1) if isinstance(timeout, (int, float)) and timeout > 0 and math.isfinite(timeout) else None,
     }
 
 

@@ -39,6 +39,8 @@ export async function performInProcess(current: CurrentProcess, capability: Capa
 function functionsOf(context: TaskContext): Omit<TaskContext, "lease" | "task" | "signal" | "start"> {
   return {
     report: (kind) => context.report(kind),
+    queued: () => context.queued(),
+    begun: () => context.begun(),
     heartbeat: () => context.heartbeat(),
     readConversation: (request) => context.readConversation(request),
     putArtifact: (content, mediaType) => context.putArtifact(content, mediaType),

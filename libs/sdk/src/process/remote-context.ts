@@ -46,6 +46,11 @@ export class RemoteContext implements TaskContext {
     this.#report(toBinary(OutputDeltaSchema, create(OutputDeltaSchema, { kind })));
   }
 
+  /** Whoever holds the lease gives a call its process first. */
+  queued(): void {}
+
+  begun(): void {}
+
   /** Output without content is no output, only a sign of life. */
   heartbeat(): void {
     this.report({ case: undefined });

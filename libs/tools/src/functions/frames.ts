@@ -4,6 +4,11 @@ const HEADER_BYTES = 5;
 /** What an artifact may hold, and so a function's inputs or result; plus the names around it. */
 const PAYLOAD_BYTES_MAX = 16 * 1024 * 1024 + 64 * 1024;
 
+/** Whether the other side would not take it. */
+export function isTooLarge(payload: string): boolean {
+  return payload.length > PAYLOAD_BYTES_MAX || (payload.length * 3 > PAYLOAD_BYTES_MAX && Buffer.byteLength(payload) > PAYLOAD_BYTES_MAX);
+}
+
 /** `kind` is one ASCII character. */
 export function encodeFrame(kind: string, payload: string): Buffer {
   const length = Buffer.byteLength(payload);

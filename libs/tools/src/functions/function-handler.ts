@@ -36,7 +36,10 @@ export function functionHandler(served: DiscoveredFunction, { pool, log, readRun
       try {
         const task = functionTask(context);
         const inputs = await inputsJson(task, context);
+        // There may be more tasks than processes.
+        context.queued();
         const answer = await pool.use(context.signal, async (process) => {
+          context.begun();
           // Only once a process is there: what has not started is simply dispatched again.
           if (context.task.needsStart) await context.start({ case: "tool", value: create(ToolStartedSchema) });
           context.signal.throwIfAborted();
@@ -44,10 +47,7 @@ export function functionHandler(served: DiscoveredFunction, { pool, log, readRun
           const request = { file: served.file, name: served.exportName, context: { runId, stepId, attempt, idempotencyKey: context.task.idempotencyKey } };
           return process.call(request, inputs, context.signal, {
             alive: () => context.heartbeat(),
-            line: (stream, text) => {
-              context.heartbeat();
-              log({ function: served.name, runId, stepId, stream, text });
-            },
+            line: (stream, text) => log({ function: served.name, runId, stepId, stream, text }),
             state: readRun === undefined ? undefined : () => runState(runId, readRun, context),
           });
         });

@@ -138,6 +138,15 @@ describe("a call", () => {
     const context = fakeTaskContext(taskOf("m.f", {}));
     await served?.handlers.find(({ capability }) => capability.name === "m.f")?.run(context);
     expect(context.heartbeats()).toBe(3);
+    expect(context.clock).toEqual(["queued", "begun"]);
+  });
+
+  test("with more than its process can be given is refused, and the process serves the next", async () => {
+    write("m.ts", "export const f = ({ a }) => ({ length: a.length });");
+    await serve();
+    const half = "x".repeat(9 * 1024 * 1024);
+    expect(await failed("m.f", { a: half, b: half })).toMatchObject({ reason: "FUNCTION_INPUT", message: expect.stringContaining("at most 16 MiB") as string });
+    expect(await call("m.f", { a: half })).toEqual({ length: half.length });
   });
 
   test("sees only the environment that it is allowed", async () => {

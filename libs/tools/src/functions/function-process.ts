@@ -6,7 +6,7 @@ import { type ProcessExit, type ProcessTree, startProcessTree } from "../process
 import { within } from "../process/within.ts";
 import { textEnd } from "../text.ts";
 import { type CallRequest, CHANNEL_DESCRIPTOR, type ChildError, type LoadedSources, sourceStamp } from "./child-protocol.ts";
-import { encodeFrame, frameReader } from "./frames.ts";
+import { encodeFrame, frameReader, isTooLarge } from "./frames.ts";
 import { type LogLines, logLines } from "./log-lines.ts";
 
 /** Between a function's signal and the kill of its process; an endless loop never sees the signal, so this is also how long it lives on. */
@@ -30,7 +30,7 @@ export interface FunctionProcessOptions {
 export interface CallListener {
   /** A line that was printed. */
   line(stream: "stdout" | "stderr", line: string): void;
-  /** The code says that it goes on. */
+  /** The code goes on: it has printed something, or said so. */
   alive(): void;
   /** The run's state as a JSON object, for code that looks at more than its inputs; absent: it can't be had. */
   readonly state?: () => Promise<string>;
@@ -96,8 +96,13 @@ export class FunctionProcess {
   }
 
   /** Calls a function; `inputsJson` is the object that it is given. After an abort the process is ended, whatever the function makes of its signal. */
-  call(request: CallRequest, inputsJson: string, signal: AbortSignal, listener: CallListener): Promise<FunctionAnswer> {
-    return this.#exchange("C", `${JSON.stringify(request).slice(0, -1)},"inputs":${inputsJson}}`, signal, listener);
+  async call(request: CallRequest, inputsJson: string, signal: AbortSignal, listener: CallListener): Promise<FunctionAnswer> {
+    const payload = `${JSON.stringify(request).slice(0, -1)},"inputs":${inputsJson}}`;
+    if (isTooLarge(payload)) {
+      const message = `its inputs take ${Buffer.byteLength(inputsJson)} bytes together, and at most 16 MiB can be given: map less of them, or hand on where they are`;
+      return { kind: "error", error: { kind: "arguments", message } };
+    }
+    return this.#exchange("C", payload, signal, listener);
   }
 
   /** The names of the functions that a file exports, as a JSON array. A module's code runs for that; a file of Python is only read. */
@@ -172,12 +177,14 @@ export class FunctionProcess {
   /** Null where there is no state, or it can't be read: the code that asked for it gets an error to say so. */
   async #answerState(): Promise<void> {
     const state = await this.#listener?.state?.().catch(() => undefined);
-    this.#channel.write(encodeFrame("V", state ?? "null"));
+    this.#channel.write(encodeFrame("V", state === undefined || isTooLarge(state) ? "null" : state));
   }
 
   #read(name: "stdout" | "stderr"): LogLines {
     const lines = logLines((line) => this.#listener?.line(name, line));
     this.#tree.child[name]?.on("data", (chunk: Buffer) => {
+      // Whatever it prints, more lines than are kept or less than one.
+      this.#listener?.alive();
       if (name === "stderr") this.#lastWords = textEnd(this.#lastWords + chunk.toString("utf8"), LAST_WORDS_LENGTH);
       lines.push(chunk);
     });

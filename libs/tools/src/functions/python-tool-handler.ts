@@ -13,6 +13,8 @@ import type { ServingOptions } from "./function-handler.ts";
 import type { CallListener, FunctionAnswer } from "./function-process.ts";
 import { runState } from "./run-state.ts";
 
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
 const RISKS = { read: RiskLevel.READ, change: RiskLevel.CHANGE, execute: RiskLevel.EXECUTE } as const;
 /** Of a tool that says nothing: as long as an agent may take; the step's own timeout is the one to set. */
 const TIMEOUT_MS = 3_600_000;
@@ -40,8 +42,7 @@ export function pythonToolHandler(served: DiscoveredTool, serving: ServingOption
       const startedAt = performance.now();
       try {
         const args = JSON.stringify(await readArguments(context.task, context));
-        const bound = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
-        const answer = await call(served, args, context, bound, serving);
+        const answer = await call(served, args, context, timeoutMs, serving);
         return await outcomeOf(name, answer, context, performance.now() - startedAt);
       } catch (error) {
         return interrupted(context.signal) ?? failure(error, performance.now() - startedAt);
@@ -50,7 +51,7 @@ export function pythonToolHandler(served: DiscoveredTool, serving: ServingOption
   };
 }
 
-function call({ file, name }: DiscoveredTool, args: string, context: TaskContext, signal: AbortSignal, serving: ServingOptions): Promise<FunctionAnswer> {
+function call({ file, name }: DiscoveredTool, args: string, context: TaskContext, timeoutMs: number, serving: ServingOptions): Promise<FunctionAnswer> {
   if (context.task.kind.case !== "tool") throw ForgeError.validation("task", "a tool was given another task", { origin: "tool" });
   const { runId, stepId } = context.task.kind.value;
   const { pool, log, readRun } = serving;
@@ -66,12 +67,16 @@ function call({ file, name }: DiscoveredTool, args: string, context: TaskContext
     },
     state: readRun === undefined || runId === "" ? undefined : () => runState(runId, readRun, context),
   };
-  return pool.use(signal, async (process) => {
+  // There may be more tasks than processes.
+  context.queued();
+  return pool.use(context.signal, async (process) => {
+    context.begun();
     // Only once a process is there: what has not started is simply dispatched again.
     if (context.task.needsStart) await context.start({ case: "tool", value: create(ToolStartedSchema) });
     context.signal.throwIfAborted();
     const ids = { runId, stepId, attempt: 1, idempotencyKey: context.task.idempotencyKey };
-    return process.call({ file, name, tool: name, context: ids }, args, signal, listener);
+    const bound = AbortSignal.any([context.signal, AbortSignal.timeout(Math.min(timeoutMs, TIMER_MS_MAX))]);
+    return process.call({ file, name, tool: name, context: ids }, args, bound, listener);
   });
 }
 

@@ -12,6 +12,8 @@ export interface FakeTaskContext extends TaskContext {
   readonly reports: OutputDelta["kind"][];
   /** By hash. */
   readonly artifacts: Map<string, Uint8Array>;
+  /** What was said of its time: queued, begun. */
+  readonly clock: readonly string[];
   /** How often the code said that it goes on. */
   heartbeats(): number;
   /** What the tool has printed so far, as its deltas tell. */
@@ -28,6 +30,7 @@ export interface FakeTaskContextOptions {
 export function fakeTaskContext(task: Task, options: FakeTaskContextOptions = {}): FakeTaskContext {
   const starts: TaskStart["kind"][] = [];
   let heartbeats = 0;
+  const clock: string[] = [];
   const reports: OutputDelta["kind"][] = [];
   const artifacts = new Map<string, Uint8Array>();
   const putArtifact = async (content: Uint8Array, mediaType: string): Promise<ArtifactRef> => {
@@ -53,6 +56,9 @@ export function fakeTaskContext(task: Task, options: FakeTaskContextOptions = {}
       starts.push(kind);
     },
     heartbeats: () => heartbeats,
+    queued: () => clock.push("queued"),
+    begun: () => clock.push("begun"),
+    clock,
     heartbeat() {
       heartbeats++;
     },

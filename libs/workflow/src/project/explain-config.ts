@@ -65,9 +65,9 @@ export function explainConfig(
   for (const [name, value] of values) {
     const place = placeOf(name);
     const origin: ConfigOrigin = place === undefined ? { kind: "default" } : { kind: "file", ...place };
-    fields.set(name, { name, value: withoutPassword(value), origin, isUsed: isUsed(name) });
+    fields.set(name, { name, value: shown(name, value), origin, isUsed: isUsed(name) });
   }
-  for (const [name, { value, origin }] of Object.entries(overrides)) fields.set(name, { name, value: withoutPassword(value), origin, isUsed: true });
+  for (const [name, { value, origin }] of Object.entries(overrides)) fields.set(name, { name, value: shown(name, value), origin, isUsed: true });
   return Array.from(fields.values()).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -87,6 +87,13 @@ function isUsed(name: string): boolean {
   const [first, second, provider = "", ...rest] = name.split(".");
   if (first === "llm" && second === "providers" && provider !== "") return PROVIDER_USED[provider]?.includes(rest.join(".")) ?? false;
   return !UNUSED.some((unused) => name === unused || name.startsWith(`${unused}.`));
+}
+
+const SECRET_NAME = /(?:key|token|secret|password|credentials?)$/i;
+
+/** What may be read over somebody's shoulder: of a key only that there is one. */
+function shown(name: string, value: JsonValue): JsonValue {
+  return SECRET_NAME.test(name) && typeof value === "string" && value !== "" ? "(set)" : withoutPassword(value);
 }
 
 /** A URL names whom it is for, and not what he is known by. */

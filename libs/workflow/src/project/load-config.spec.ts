@@ -168,6 +168,14 @@ describe("explainConfig", () => {
       expect(fields.has(name), name).toBe(true);
   });
 
+  it("shows no key, whatever it belongs to and however it came there", () => {
+    const fields = explain("llm: {providers: {anthropic: {api_key: sk-1, api_key_env: NAME}}}\nmodel: {access_token: t}\n", {
+      "llm.token": { value: "t", origin: { kind: "flag", name: "--token" } },
+    });
+    expect([...fields.values()].filter(({ name }) => /(?:key|token)$/.test(name)).map(({ value }) => value)).toEqual(["(set)", "(set)", "(set)"]);
+    expect(fields.get("llm.providers.anthropic.api_key_env")).toMatchObject({ value: "NAME" });
+  });
+
   it("says of a field that nothing looks at it yet", () => {
     const fields = explain(
       "llm: {providers: {anthropic: {api_key_env: A}, openai: {api_key_env: B, models: {m: {temperature: 1}}}}}\nmodel: {temperature: 1}\n",
