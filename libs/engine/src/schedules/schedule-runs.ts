@@ -36,7 +36,9 @@ export class ScheduleRuns {
     const key = { atMs, commandId: "" };
     try {
       const runId = await this.#start(namespace, scheduleId, `schedule:${scheduleId}:${new Date(atMs).toISOString()}`);
-      if (runId !== undefined) await this.#store.finishTime(namespace, scheduleId, { ...key, outcome: "STARTED", runId });
+      // Its schedule was deleted meanwhile.
+      if (runId === undefined) throw new ForgeError(ErrorCode.NOT_FOUND, `schedule ${scheduleId} does not exist any more`, { reason: "SCHEDULE_NOT_FOUND" });
+      await this.#store.finishTime(namespace, scheduleId, { ...key, outcome: "STARTED", runId });
     } catch (error) {
       if (isPassing(error) && ageMs < GIVE_UP_MS) throw error;
       await this.#store.finishTime(namespace, scheduleId, { ...key, outcome: "FAILED", error: encodeError(error) });

@@ -57,6 +57,11 @@ export function checkTiming(spec: ScheduleSpec, nowMs: number): ScheduleSpec {
   });
   const calendar = calendarOf(checked);
   if (endMs !== undefined && startMs !== undefined && endMs < startMs) throw ForgeError.validation("spec.end_at", "spec.end_at lies before spec.start_at");
+  for (const [index, text] of checked.cron.entries()) {
+    // Looked for to the end of time at every look at the schedule, and never found.
+    const isDead = createCalendar({ cron: [text], timeZone: checked.timeZone }).next(nowMs) === undefined;
+    if (isDead) throw ForgeError.validation(`spec.cron[${index}]`, `"${text}" names no time that there is`);
+  }
   if (calendar.next(nowMs) === undefined) {
     throw ForgeError.validation(endMs === undefined ? "spec.cron" : "spec.end_at", "no time is to come: the expressions name none, or none before spec.end_at");
   }

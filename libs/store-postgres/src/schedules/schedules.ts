@@ -78,6 +78,13 @@ export async function removeSchedule(database: Database, namespace: string, sche
     )
     select schedule_id as "scheduleId" from gone`,
   );
+  // What was recorded while the first statement waited for its row is not in that statement's sight.
+  await database.run(
+    undefined,
+    sql`
+    delete from forge.schedule_time t where ns = ${namespace} and schedule_id = ${scheduleId}
+      and not exists (select from forge.schedule s where s.ns = t.ns and s.schedule_id = t.schedule_id)`,
+  );
   return rows.length > 0;
 }
 
