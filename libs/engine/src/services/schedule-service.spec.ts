@@ -168,7 +168,7 @@ describe("a put is refused with its field", () => {
     ["spec.cron", { cron: [] }, {}],
     ["spec.cron", { cron: Array.from({ length: 17 }, () => "@daily") }, {}],
     ["spec.cron[0]", { cron: ["x".repeat(257)] }, {}],
-    ["spec.cron", { cron: ["0 0 31 2 *"] }, {}],
+    ["spec.cron[0]", { cron: ["0 0 31 2 *"] }, {}],
     ["spec.time_zone", { timeZone: "Mars/Olympus" }, {}],
     ["spec.overlap", { overlap: 99 as OverlapPolicy }, {}],
     ["spec.jitter", { jitter: { seconds: 3_601n } }, {}],
