@@ -131,10 +131,14 @@ function attemptStreamId(
 function beginTool(run: RunRecorder, place: Place, { tool }: ToolStep, input: Record<string, Value>): EndedAtOnce | undefined {
   const { step } = place;
   const spec = servedTool(run.state, step, tool, run.context);
-  const argumentsJson = toolArguments(step, input);
-  if (!spec.ok || !argumentsJson.ok) {
+  if (!spec.ok) {
     recordStart(run, place, { input });
-    return { error: (spec.ok ? undefined : spec.error) ?? (argumentsJson.ok ? undefined : argumentsJson.error) } as EndedAtOnce;
+    return { error: spec.error };
+  }
+  const argumentsJson = toolArguments(step, input);
+  if (!argumentsJson.ok) {
+    recordStart(run, place, { input });
+    return { error: argumentsJson.error };
   }
   const toolCallId = run.context.newId();
   const decision = grant(run.state, step, spec.value, argumentsJson.value, run.context);
