@@ -1,7 +1,8 @@
 import { StreamKind } from "@forge/protocol/common";
 import type { Event, StepStarted } from "@forge/protocol/event";
-import { StepType } from "@forge/protocol/workflow";
+import { StepTypeSchema } from "@forge/protocol/workflow";
 import { formatMoment, momentMs } from "../output/format-time.ts";
+import { enumName } from "../output/message-json.ts";
 import { oneLine, safeText } from "../output/text.ts";
 
 /** An execution that is under way. */
@@ -26,14 +27,6 @@ export interface ActiveStep {
 
 /** What is kept of a text that streams: more than any terminal is wide. */
 const TEXT_CHARACTERS_MAX = 1_000;
-
-const TYPES: Readonly<Record<number, string>> = {
-  [StepType.AGENT]: "agent",
-  [StepType.FUNCTION]: "function",
-  [StepType.TOOL]: "tool",
-  [StepType.WAIT]: "wait",
-  [StepType.WORKFLOW]: "workflow",
-};
 
 /** The executions of a run that are under way, by the events that tell of them. */
 export class ActiveSteps {
@@ -60,7 +53,7 @@ export class ActiveSteps {
     const { executionIndex: index, groupIndex, itemIndex, itemCount, sessionId, childRunId } = started;
     const step: ActiveStep = {
       id: stepId,
-      type: TYPES[started.stepType] ?? "",
+      type: enumName(StepTypeSchema, started.stepType).toLowerCase(),
       index,
       startedAtMs: momentMs(occurredAt),
       item: groupIndex === undefined || itemIndex === undefined ? undefined : { group: groupIndex, index: itemIndex },

@@ -3,7 +3,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ForgeError } from "@forge/protocol/common";
 import type { Event, StepStarted, ToolRequested } from "@forge/protocol/event";
 import { Decision } from "@forge/protocol/tool";
-import { StepType } from "@forge/protocol/workflow";
+import { StepTypeSchema } from "@forge/protocol/workflow";
 
 /** The moments in a run's life that programs are told of. */
 export type LifecycleName = "RUN_START" | "STEP_START" | "STEP_COMPLETE" | "STEP_ERROR" | "RUN_COMPLETE" | "TOOL_START" | "TOOL_SUCCESS" | "TOOL_ERROR";
@@ -16,14 +16,6 @@ export interface LifecycleEvent {
 
 /** Takes the next event of a run, or of a session that works for it, in order; what it means for whoever watches the run's life: mostly nothing. */
 export type Lifecycle = (event: Event) => LifecycleEvent[];
-
-const TYPES: Readonly<Record<number, string>> = {
-  [StepType.AGENT]: "agent",
-  [StepType.FUNCTION]: "function",
-  [StepType.TOOL]: "tool",
-  [StepType.WAIT]: "wait",
-  [StepType.WORKFLOW]: "workflow",
-};
 
 /** What is told of a step with each of its moments. */
 interface StepFacts {
@@ -172,7 +164,7 @@ function stepStarted(event: Event, { executionIndex, attempt, stepType, itemInde
     known.attempts = attempt;
     return [];
   }
-  const type = TYPES[stepType] ?? "";
+  const type = StepTypeSchema.value[stepType]?.name.replace("STEP_TYPE_", "").toLowerCase() ?? "";
   const step: StepFacts = { stepId: event.stepId, type, index: executionIndex, itemIndex, startedAtMs: momentOf(event), attempts: attempt, lastError: null };
   run.steps.set(executionIndex, step);
   return [{ event: "STEP_START", payload: about(event, step) }];
