@@ -283,9 +283,14 @@ describe("a run", () => {
 
   it("that takes longer than it may fails, and can be resumed", async () => {
     const wait: Step = { id: "wait", kind: { case: "wait", value: { kind: { case: "signal", value: "go" } } } };
-    const runId = await start([double("first"), wait], { deadline: { nanos: 400_000_000 } });
+    const runId = await start([double("first"), wait], { deadline: { seconds: 3n } });
     expect(lastOf(await runEnded(client, runId))).toBe("run.failed");
     expect((await runOf(runId))?.error).toMatchObject({ code: ErrorCode.DEADLINE_EXCEEDED, reason: "RUN_DEADLINE" });
+    // Its time counts anew, and the wait that was stopped begins again; the first step has completed.
+    expect((await client.workflow.resumeRun(commandTo(runId))).stepIds).toEqual(["wait"]);
+    await client.workflow.signalRun({ ...commandTo(runId), name: "go" });
+    await eventsUntil(client, runStream(runId), ({ kind }) => kind === "run.completed");
+    expect(callsOf(runId, "first")).toBe(1);
   });
 
   it("that failed goes on where it failed; one that did not, and another workflow, are refused", async () => {
