@@ -3,3 +3,4 @@ export { checkText } from "./check-text.ts";
 export { ForgeError, type ForgeErrorOptions } from "./forge-error.ts";
 export { isUuid, uuidV7, uuidV8 } from "./ids.ts";
 export { accessRole, ROLES, type Role, roleName } from "./role.ts";
+export { toolIdentity } from "./tool-identity.ts";

@@ -33,6 +33,15 @@ export const WORDS: ReadonlyMap<string, ToWords> = new Map<string, ToWords>([
   ],
   [`${SESSION}/UpdateSessionPolicy`, (request) => inSession("policy", request, [...policy(request)])],
   [`${SESSION}/CompactSession`, (request) => inSession("compact", request, request.option("--seq", "through_seq"), "summary")],
+  [
+    `${SESSION}/UndoChanges`,
+    (request) => ({
+      command: ["session", "undo"],
+      options: [...header(request), ...turn(request)],
+      texts: [request.text("session_id"), ...request.list("change_ids")],
+    }),
+  ],
+  [`${SESSION}/RewindSession`, (request) => inSession("rewind", request, request.option("--seq", "through_seq"))],
   [`${SESSION}/CloseSession`, (request) => inSession("close", request, [])],
   [`${SESSION}/GetSessionSnapshot`, (request) => ({ command: ["inspect"], texts: [request.text("session_id")] })],
   [

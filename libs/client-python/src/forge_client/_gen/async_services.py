@@ -101,6 +101,11 @@ class AsyncApprovalService:
         approval_id: str | None = None,
         decision: tool_pb2.Decision | str | None = None,
         comment: str | None = None,
+        scope: tool_pb2.ApprovalScope | str | None = None,
+        category: tool_pb2.ApprovalCategory | str | None = None,
+        remember_rule: bool | None = None,
+        edited_arguments_json: str | None = None,
+        stop_turn: bool | None = None,
         timeout: float | None = None,
     ) -> approval_service_pb2.ResolveApprovalResponse:
         """Answers an approval; the first answer wins.
@@ -109,13 +114,21 @@ class AsyncApprovalService:
             request: The request as a message, in place of its fields.
             decision: ALLOW or DENY.
             comment: For the model; at most 4,096 characters.
+            scope: Of an ALLOW of a session's call. Anything beyond ONCE needs a category or remember_rule.
+            category: Also allows, within the scope, all calls of this category.
+            remember_rule: Also allows, within the scope, all calls of this tool with the rule key of this call's
+                preview. validation where the preview has none.
+            edited_arguments_json: Of an ALLOW: these arguments (a JSON object, at most 64 KiB) are executed instead of
+                the model's, who is told. They are previewed anew where the tool previews, and executed as allowed by
+                this answer if that preview succeeds.
+            stop_turn: Of a DENY: the rest of the answer's calls are stopped and the turn ends, outcome DENIED.
             timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
 
         Raises:
             ForgeError: not_found; conflict, APPROVAL_RESOLVED, with the resolution in the metadata; what every call may
                 fail with.
         """
-        message = to_request(approval_service_pb2.ResolveApprovalRequest, request, {"header": header, "stream": stream, "approval_id": approval_id, "decision": decision, "comment": comment})
+        message = to_request(approval_service_pb2.ResolveApprovalRequest, request, {"header": header, "stream": stream, "approval_id": approval_id, "decision": decision, "comment": comment, "scope": scope, "category": category, "remember_rule": remember_rule, "edited_arguments_json": edited_arguments_json, "stop_turn": stop_turn})
         return await self._channel.unary("/forge.event.v1.ApprovalService/ResolveApproval", message, approval_service_pb2.ResolveApprovalResponse, timeout)
 
     async def list_pending_approvals(
@@ -161,6 +174,7 @@ class AsyncSessionService:
         queue: str | None = None,
         title: str | None = None,
         parent: session_pb2.ParentStep | Mapping[str, Any] | None = None,
+        parent_call: session_pb2.ParentCall | Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> session_pb2.CreateSessionResponse:
         """Creates a session; its id derives from namespace and command id, so retries meet.
@@ -171,12 +185,13 @@ class AsyncSessionService:
             queue: The queue whose workers serve this session; absent: "default". At most 128 characters.
             title: At most 256 characters.
             parent: Set only by a run's step that the session works for; refused from clients.
+            parent_call: Set only by a tool call that the session works for; refused from clients.
             timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
 
         Raises:
             ForgeError: validation; what every call may fail with.
         """
-        message = to_request(session_pb2.CreateSessionRequest, request, {"header": header, "agent": agent, "policy": policy, "labels": labels, "queue": queue, "title": title, "parent": parent})
+        message = to_request(session_pb2.CreateSessionRequest, request, {"header": header, "agent": agent, "policy": policy, "labels": labels, "queue": queue, "title": title, "parent": parent, "parent_call": parent_call})
         return await self._channel.unary("/forge.session.v1.SessionService/CreateSession", message, session_pb2.CreateSessionResponse, timeout)
 
     async def start_turn(
@@ -187,6 +202,8 @@ class AsyncSessionService:
         header: common_pb2.CommandHeader | Mapping[str, Any] | None = None,
         session_id: str | None = None,
         input: Iterable[conversation_pb2.Part | Mapping[str, Any]] | None = None,
+        context: Iterable[conversation_pb2.Part | Mapping[str, Any]] | None = None,
+        context_sources: Iterable[str] | None = None,
         timeout: float | None = None,
     ) -> session_pb2.StartTurnResponse:
         """Starts a turn.
@@ -194,13 +211,16 @@ class AsyncSessionService:
         Args:
             request: The request as a message, in place of its fields.
             input: What the person says: text and artifact parts, at least one, at most 64 KiB of text in all.
+            context: What the host found for this turn (rules, referenced files, a map of the repository): ephemeral,
+                before the input; at most 256 KiB of text in all.
+            context_sources: Where the context comes from; at most 256 paths of at most 1,024 characters.
             timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
 
         Raises:
             ForgeError: not_found; conflict with TURN_ACTIVE or SESSION_CLOSED; validation; what every call may fail
                 with.
         """
-        message = to_request(session_pb2.StartTurnRequest, request, {"header": header, "session_id": session_id, "input": input})
+        message = to_request(session_pb2.StartTurnRequest, request, {"header": header, "session_id": session_id, "input": input, "context": context, "context_sources": context_sources})
         return await self._channel.unary("/forge.session.v1.SessionService/StartTurn", message, session_pb2.StartTurnResponse, timeout)
 
     async def cancel_turn(
@@ -358,11 +378,12 @@ class AsyncSessionService:
         through_seq: int | None = None,
         title: str | None = None,
         labels: Mapping[str, str] | None = None,
+        model: str | None = None,
         timeout: float | None = None,
     ) -> session_pb2.ForkSessionResponse:
-        """A new session with this one's agent, present policy and conversation up to a seq; calls that were open there are
-        unknown in the fork. Its id derives from namespace and command id. The source may have an active turn or be
-        closed.
+        """A new session with this one's agent, which may answer by another model, present policy and conversation up to a
+        seq; calls that were open there are unknown in the fork. Its id derives from namespace and command id. The
+        source may have an active turn or be closed.
 
         Args:
             request: The request as a message, in place of its fields.
@@ -370,12 +391,13 @@ class AsyncSessionService:
             through_seq: Inclusive; 0: all of it.
             title: At most 256 characters; empty: the source's.
             labels: Empty: the source's.
+            model: provider/model; empty: the source's.
             timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
 
         Raises:
             ForgeError: not_found; validation; resource_exhausted, FORK_TOO_LARGE; what every call may fail with.
         """
-        message = to_request(session_pb2.ForkSessionRequest, request, {"header": header, "session_id": session_id, "through_seq": through_seq, "title": title, "labels": labels})
+        message = to_request(session_pb2.ForkSessionRequest, request, {"header": header, "session_id": session_id, "through_seq": through_seq, "title": title, "labels": labels, "model": model})
         return await self._channel.unary("/forge.session.v1.SessionService/ForkSession", message, session_pb2.ForkSessionResponse, timeout)
 
     async def update_session_policy(
@@ -386,18 +408,20 @@ class AsyncSessionService:
         header: common_pb2.CommandHeader | Mapping[str, Any] | None = None,
         session_id: str | None = None,
         policy: tool_pb2.ToolPolicy | Mapping[str, Any] | None = None,
+        revoke_grants: bool | None = None,
         timeout: float | None = None,
     ) -> session_pb2.UpdateSessionPolicyResponse:
         """Replaces the tool policy, from the next gate decision on.
 
         Args:
             request: The request as a message, in place of its fields.
+            revoke_grants: What people granted for the turn or the session holds no more.
             timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
 
         Raises:
             ForgeError: not_found; conflict, SESSION_CLOSED; validation; what every call may fail with.
         """
-        message = to_request(session_pb2.UpdateSessionPolicyRequest, request, {"header": header, "session_id": session_id, "policy": policy})
+        message = to_request(session_pb2.UpdateSessionPolicyRequest, request, {"header": header, "session_id": session_id, "policy": policy, "revoke_grants": revoke_grants})
         return await self._channel.unary("/forge.session.v1.SessionService/UpdateSessionPolicy", message, session_pb2.UpdateSessionPolicyResponse, timeout)
 
     async def compact_session(
@@ -409,23 +433,109 @@ class AsyncSessionService:
         session_id: str | None = None,
         summary: str | None = None,
         through_seq: int | None = None,
+        instructions: str | None = None,
         timeout: float | None = None,
     ) -> session_pb2.CompactSessionResponse:
-        """Lets the conversation up to a seq be represented by a summary. History is kept.
+        """Lets the conversation up to a seq be represented by a summary, the caller's or one that the agent's model
+        writes. History is kept.
 
         Args:
             request: The request as a message, in place of its fields.
-            summary: What stands for the conversation from now on; at most 64 KiB. Written by the caller; a model's
-                summary comes with the agent loop.
+            summary: What stands for the conversation from now on; at most 64 KiB. Empty: the agent's model writes it,
+                and session.compacted or session.compaction_failed follows.
             through_seq: Inclusive; 0: all of it. Must not lie within a turn or among the messages that a fork began
                 with, nor before an earlier compaction's. Looked for among the last 64 turns.
+            instructions: For the model that writes it; at most 4,096 characters.
             timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
 
         Raises:
-            ForgeError: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED; validation; what every call may fail with.
+            ForgeError: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED, SESSION_BUSY; validation; what every call may
+                fail with.
         """
-        message = to_request(session_pb2.CompactSessionRequest, request, {"header": header, "session_id": session_id, "summary": summary, "through_seq": through_seq})
+        message = to_request(session_pb2.CompactSessionRequest, request, {"header": header, "session_id": session_id, "summary": summary, "through_seq": through_seq, "instructions": instructions})
         return await self._channel.unary("/forge.session.v1.SessionService/CompactSession", message, session_pb2.CompactSessionResponse, timeout)
+
+    async def undo_changes(
+        self,
+        request: session_pb2.UndoChangesRequest | None = None,
+        /,
+        *,
+        header: common_pb2.CommandHeader | Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+        change_ids: Iterable[str] | None = None,
+        turn_id: str | None = None,
+        timeout: float | None = None,
+    ) -> session_pb2.UndoChangesResponse:
+        """Takes back changes of files that tools of the session made, newest first; a worker does it, and
+        workspace.change_undone tells what came of it. What somebody else has changed since is refused and stays.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            change_ids: At most 1,000; empty: all that stand of turn_id.
+            turn_id: Empty, with no change_ids: the last turn that changed something.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found (CHANGE_NOT_FOUND); conflict, TURN_ACTIVE, SESSION_CLOSED, SESSION_BUSY,
+                NOTHING_TO_UNDO; what every call may fail with.
+        """
+        message = to_request(session_pb2.UndoChangesRequest, request, {"header": header, "session_id": session_id, "change_ids": change_ids, "turn_id": turn_id})
+        return await self._channel.unary("/forge.session.v1.SessionService/UndoChanges", message, session_pb2.UndoChangesResponse, timeout)
+
+    async def rewind_session(
+        self,
+        request: session_pb2.RewindSessionRequest | None = None,
+        /,
+        *,
+        header: common_pb2.CommandHeader | Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+        through_seq: int | None = None,
+        keep_files: bool | None = None,
+        timeout: float | None = None,
+    ) -> session_pb2.RewindSessionResponse:
+        """Lets the conversation, and with it the files unless they are to be kept, stand as they did at a seq. Where a
+        file can't be taken back, nothing is rewound.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            through_seq: Inclusive: the last event that stays part of the conversation. Must not lie within a turn.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED, SESSION_BUSY; validation; what every call may
+                fail with.
+        """
+        message = to_request(session_pb2.RewindSessionRequest, request, {"header": header, "session_id": session_id, "through_seq": through_seq, "keep_files": keep_files})
+        return await self._channel.unary("/forge.session.v1.SessionService/RewindSession", message, session_pb2.RewindSessionResponse, timeout)
+
+    async def list_changes(
+        self,
+        request: session_pb2.ListChangesRequest | None = None,
+        /,
+        *,
+        session_id: str | None = None,
+        after_seq: int | None = None,
+        page_size: int | None = None,
+        page_token: str | None = None,
+        lease: common_pb2.TaskLease | Mapping[str, Any] | None = None,
+        change_ids: Iterable[str] | None = None,
+        timeout: float | None = None,
+    ) -> session_pb2.ListChangesResponse:
+        """The changes of files that tools of the session made, oldest first, and whether they still stand.
+
+        Args:
+            request: The request as a message, in place of its fields.
+            after_seq: Exclusive.
+            page_size: At most 500; 0: 50.
+            lease: A worker's: the lease of a task of this session, which it must hold.
+            change_ids: Only these; empty: all.
+            timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
+
+        Raises:
+            ForgeError: not_found; validation; what every call may fail with.
+        """
+        message = to_request(session_pb2.ListChangesRequest, request, {"session_id": session_id, "after_seq": after_seq, "page_size": page_size, "page_token": page_token, "lease": lease, "change_ids": change_ids})
+        return await self._channel.unary("/forge.session.v1.SessionService/ListChanges", message, session_pb2.ListChangesResponse, timeout)
 
     async def close_session(
         self,
@@ -547,6 +657,9 @@ class AsyncWorkflowService:
         model_override: str | None = None,
         policy: tool_pb2.ToolPolicy | Mapping[str, Any] | None = None,
         workflow: str | None = None,
+        concurrency_key: str | None = None,
+        concurrency_limit: int | None = None,
+        priority: int | None = None,
         timeout: float | None = None,
     ) -> workflow_pb2.StartRunResponse:
         """Starts a run; its id derives from namespace and command id, so retries meet.
@@ -561,13 +674,16 @@ class AsyncWorkflowService:
                 whoever starts the run.
             workflow: A registered definition in place of `definition`: its id, which stands for its highest version, or
                 id@version. Looked up once, when the run starts.
+            concurrency_key: In place of the definition's; no template. At most 256 characters; empty: the definition's.
+            concurrency_limit: With concurrency_key: 1 to 1,000; 0: 1.
+            priority: 0 to 9; absent: the definition's.
             timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
 
         Raises:
             ForgeError: validation (the definition, an input; a function or model that nobody serves:
                 FUNCTION_NOT_SERVED, MODEL_NOT_SERVED); not_found, DEFINITION_NOT_FOUND; what every call may fail with.
         """
-        message = to_request(workflow_pb2.StartRunRequest, request, {"header": header, "definition": definition, "inputs": inputs, "labels": labels, "queue": queue, "model_override": model_override, "policy": policy, "workflow": workflow})
+        message = to_request(workflow_pb2.StartRunRequest, request, {"header": header, "definition": definition, "inputs": inputs, "labels": labels, "queue": queue, "model_override": model_override, "policy": policy, "workflow": workflow, "concurrency_key": concurrency_key, "concurrency_limit": concurrency_limit, "priority": priority})
         return await self._channel.unary("/forge.workflow.v1.WorkflowService/StartRun", message, workflow_pb2.StartRunResponse, timeout)
 
     async def cancel_run(

@@ -22,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file forge/engine/v1/engine.proto.
  */
 export const file_forge_engine_v1_engine: GenFile = /*@__PURE__*/
-  fileDesc("Chxmb3JnZS9lbmdpbmUvdjEvZW5naW5lLnByb3RvEg9mb3JnZS5lbmdpbmUudjEimQEKClRhc2tSZWNvcmQSJQoEd29yaxgBIAEoCzIVLmZvcmdlLndvcmtlci52MS5UYXNrSAASJwoFdGltZXIYAiABKAsyFi5mb3JnZS5lbmdpbmUudjEuVGltZXJIABIzCgdjb21tYW5kGAMgASgLMiAuZm9yZ2UuZW5naW5lLnYxLk91dGdvaW5nQ29tbWFuZEgAQgYKBGtpbmQiGAoFVGltZXISDwoHcHVycG9zZRgBIAEoCSKqBAoPT3V0Z29pbmdDb21tYW5kEioKBnNvdXJjZRgBIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSKgoGdGFyZ2V0GAIgASgLMhouZm9yZ2UuY29tbW9uLnYxLlN0cmVhbVJlZhISCgpjb21tYW5kX2lkGAMgASgJEkAKDmNyZWF0ZV9zZXNzaW9uGAQgASgLMiYuZm9yZ2Uuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdEgAEjgKCnN0YXJ0X3R1cm4YBSABKAsyIi5mb3JnZS5zZXNzaW9uLnYxLlN0YXJ0VHVyblJlcXVlc3RIABI6CgtjYW5jZWxfdHVybhgGIAEoCzIjLmZvcmdlLnNlc3Npb24udjEuQ2FuY2VsVHVyblJlcXVlc3RIABI5Cg9yZXBvcnRfdHVybl9lbmQYByABKAsyHi5mb3JnZS5lbmdpbmUudjEuUmVwb3J0VHVybkVuZEgAEjkKD3N0YXJ0X2NoaWxkX3J1bhgIIAEoCzIeLmZvcmdlLmVuZ2luZS52MS5TdGFydENoaWxkUnVuSAASOQoKY2FuY2VsX3J1bhgJIAEoCzIjLmZvcmdlLndvcmtmbG93LnYxLkNhbmNlbFJ1blJlcXVlc3RIABI3Cg5yZXBvcnRfcnVuX2VuZBgKIAEoCzIdLmZvcmdlLmVuZ2luZS52MS5SZXBvcnRSdW5FbmRIAEIJCgdjb21tYW5kIoEBCg1TdGFydENoaWxkUnVuEjMKB3JlcXVlc3QYASABKAsyIi5mb3JnZS53b3JrZmxvdy52MS5TdGFydFJ1blJlcXVlc3QSLAoGcGFyZW50GAIgASgLMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuUGFyZW50Eg0KBWRlcHRoGAMgASgNItgBCgxSZXBvcnRSdW5FbmQSDwoHc3RlcF9pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSLAoGc3RhdHVzGAMgASgOMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuU3RhdHVzEiYKBm91dHB1dBgEIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZRIqCgVlcnJvchgFIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEiUKBXVzYWdlGAYgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIpkBCgtGb3JrRnJvbVJ1bhIyCgdyZXF1ZXN0GAEgASgLMiEuZm9yZ2Uud29ya2Zsb3cudjEuRm9ya1J1blJlcXVlc3QSKwoHY3JlYXRlZBgCIAEoCzIaLmZvcmdlLmV2ZW50LnYxLlJ1bkNyZWF0ZWQSKQoGZm9ya2VkGAMgASgLMhkuZm9yZ2UuZXZlbnQudjEuUnVuRm9ya2VkIpwCCg1SZXBvcnRUdXJuRW5kEg8KB3N0ZXBfaWQYASABKAkSEgoKc2Vzc2lvbl9pZBgCIAEoCRIPCgd0dXJuX2lkGAMgASgJEiwKBnN0YXR1cxgEIAEoDjIcLmZvcmdlLnNlc3Npb24udjEuVHVyblN0YXR1cxIuCgdvdXRjb21lGAUgASgOMh0uZm9yZ2Uuc2Vzc2lvbi52MS5UdXJuT3V0Y29tZRIkCgR0ZXh0GAYgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEiUKBXVzYWdlGAcgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEioKBWVycm9yGAggASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3IiTwoNUmVqZWN0Q29tbWFuZBISCgpjb21tYW5kX2lkGAEgASgJEioKBWVycm9yGAIgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3JiBnByb3RvMw", [file_forge_common_v1_common, file_forge_event_v1_run_events, file_forge_session_v1_session, file_forge_worker_v1_worker, file_forge_workflow_v1_workflow]);
+  fileDesc("Chxmb3JnZS9lbmdpbmUvdjEvZW5naW5lLnByb3RvEg9mb3JnZS5lbmdpbmUudjEimQEKClRhc2tSZWNvcmQSJQoEd29yaxgBIAEoCzIVLmZvcmdlLndvcmtlci52MS5UYXNrSAASJwoFdGltZXIYAiABKAsyFi5mb3JnZS5lbmdpbmUudjEuVGltZXJIABIzCgdjb21tYW5kGAMgASgLMiAuZm9yZ2UuZW5naW5lLnYxLk91dGdvaW5nQ29tbWFuZEgAQgYKBGtpbmQiGAoFVGltZXISDwoHcHVycG9zZRgBIAEoCSKzBgoPT3V0Z29pbmdDb21tYW5kEioKBnNvdXJjZRgBIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSKgoGdGFyZ2V0GAIgASgLMhouZm9yZ2UuY29tbW9uLnYxLlN0cmVhbVJlZhISCgpjb21tYW5kX2lkGAMgASgJEkAKDmNyZWF0ZV9zZXNzaW9uGAQgASgLMiYuZm9yZ2Uuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdEgAEjgKCnN0YXJ0X3R1cm4YBSABKAsyIi5mb3JnZS5zZXNzaW9uLnYxLlN0YXJ0VHVyblJlcXVlc3RIABI6CgtjYW5jZWxfdHVybhgGIAEoCzIjLmZvcmdlLnNlc3Npb24udjEuQ2FuY2VsVHVyblJlcXVlc3RIABI5Cg9yZXBvcnRfdHVybl9lbmQYByABKAsyHi5mb3JnZS5lbmdpbmUudjEuUmVwb3J0VHVybkVuZEgAEjkKD3N0YXJ0X2NoaWxkX3J1bhgIIAEoCzIeLmZvcmdlLmVuZ2luZS52MS5TdGFydENoaWxkUnVuSAASOQoKY2FuY2VsX3J1bhgJIAEoCzIjLmZvcmdlLndvcmtmbG93LnYxLkNhbmNlbFJ1blJlcXVlc3RIABI3Cg5yZXBvcnRfcnVuX2VuZBgKIAEoCzIdLmZvcmdlLmVuZ2luZS52MS5SZXBvcnRSdW5FbmRIABI/ChJmb3JrX2NoaWxkX3Nlc3Npb24YCyABKAsyIS5mb3JnZS5lbmdpbmUudjEuRm9ya0NoaWxkU2Vzc2lvbkgAEkIKE2FjcXVpcmVfY29uY3VycmVuY3kYDCABKAsyIy5mb3JnZS5lbmdpbmUudjEuQWNxdWlyZUNvbmN1cnJlbmN5SAASQgoTcmVsZWFzZV9jb25jdXJyZW5jeRgNIAEoCzIjLmZvcmdlLmVuZ2luZS52MS5SZWxlYXNlQ29uY3VycmVuY3lIABI+ChFncmFudF9jb25jdXJyZW5jeRgOIAEoCzIhLmZvcmdlLmVuZ2luZS52MS5HcmFudENvbmN1cnJlbmN5SABCCQoHY29tbWFuZCJfChBGb3JrQ2hpbGRTZXNzaW9uEjYKBmNyZWF0ZRgBIAEoCzImLmZvcmdlLnNlc3Npb24udjEuQ3JlYXRlU2Vzc2lvblJlcXVlc3QSEwoLdGhyb3VnaF9zZXEYAiABKAQiUgoSQWNxdWlyZUNvbmN1cnJlbmN5EgsKA2tleRgBIAEoCRIOCgZydW5faWQYAiABKAkSEAoIcHJpb3JpdHkYAyABKA0SDQoFbGltaXQYBCABKA0iJAoSUmVsZWFzZUNvbmN1cnJlbmN5Eg4KBnJ1bl9pZBgBIAEoCSIfChBHcmFudENvbmN1cnJlbmN5EgsKA2tleRgBIAEoCSKgAQoNU3RhcnRDaGlsZFJ1bhIzCgdyZXF1ZXN0GAEgASgLMiIuZm9yZ2Uud29ya2Zsb3cudjEuU3RhcnRSdW5SZXF1ZXN0EiwKBnBhcmVudBgCIAEoCzIcLmZvcmdlLndvcmtmbG93LnYxLlJ1blBhcmVudBINCgVkZXB0aBgDIAEoDRIdChVoZWxkX2NvbmN1cnJlbmN5X2tleXMYBCADKAki2AEKDFJlcG9ydFJ1bkVuZBIPCgdzdGVwX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIsCgZzdGF0dXMYAyABKA4yHC5mb3JnZS53b3JrZmxvdy52MS5SdW5TdGF0dXMSJgoGb3V0cHV0GAQgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEioKBWVycm9yGAUgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISJQoFdXNhZ2UYBiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2UimQEKC0ZvcmtGcm9tUnVuEjIKB3JlcXVlc3QYASABKAsyIS5mb3JnZS53b3JrZmxvdy52MS5Gb3JrUnVuUmVxdWVzdBIrCgdjcmVhdGVkGAIgASgLMhouZm9yZ2UuZXZlbnQudjEuUnVuQ3JlYXRlZBIpCgZmb3JrZWQYAyABKAsyGS5mb3JnZS5ldmVudC52MS5SdW5Gb3JrZWQisgIKDVJlcG9ydFR1cm5FbmQSDwoHc3RlcF9pZBgBIAEoCRISCgpzZXNzaW9uX2lkGAIgASgJEg8KB3R1cm5faWQYAyABKAkSLAoGc3RhdHVzGAQgASgOMhwuZm9yZ2Uuc2Vzc2lvbi52MS5UdXJuU3RhdHVzEi4KB291dGNvbWUYBSABKA4yHS5mb3JnZS5zZXNzaW9uLnYxLlR1cm5PdXRjb21lEiQKBHRleHQYBiABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSJQoFdXNhZ2UYByABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2USKgoFZXJyb3IYCCABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvchIUCgx0b29sX2NhbGxfaWQYCSABKAkiTwoNUmVqZWN0Q29tbWFuZBISCgpjb21tYW5kX2lkGAEgASgJEioKBWVycm9yGAIgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3JiBnByb3RvMw", [file_forge_common_v1_common, file_forge_event_v1_run_events, file_forge_session_v1_session, file_forge_worker_v1_worker, file_forge_workflow_v1_workflow]);
 
 /**
  * A row of the task table.
@@ -154,6 +154,30 @@ export type OutgoingCommand = Message<"forge.engine.v1.OutgoingCommand"> & {
      */
     value: ReportRunEnd;
     case: "reportRunEnd";
+  } | {
+    /**
+     * @generated from field: forge.engine.v1.ForkChildSession fork_child_session = 11;
+     */
+    value: ForkChildSession;
+    case: "forkChildSession";
+  } | {
+    /**
+     * @generated from field: forge.engine.v1.AcquireConcurrency acquire_concurrency = 12;
+     */
+    value: AcquireConcurrency;
+    case: "acquireConcurrency";
+  } | {
+    /**
+     * @generated from field: forge.engine.v1.ReleaseConcurrency release_concurrency = 13;
+     */
+    value: ReleaseConcurrency;
+    case: "releaseConcurrency";
+  } | {
+    /**
+     * @generated from field: forge.engine.v1.GrantConcurrency grant_concurrency = 14;
+     */
+    value: GrantConcurrency;
+    case: "grantConcurrency";
   } | { case: undefined; value?: undefined };
 };
 
@@ -163,6 +187,104 @@ export type OutgoingCommand = Message<"forge.engine.v1.OutgoingCommand"> & {
  */
 export const OutgoingCommandSchema: GenMessage<OutgoingCommand> = /*@__PURE__*/
   messageDesc(file_forge_engine_v1_engine, 2);
+
+/**
+ * A sub-agent's session that begins with its caller's conversation.
+ *
+ * @generated from message forge.engine.v1.ForkChildSession
+ */
+export type ForkChildSession = Message<"forge.engine.v1.ForkChildSession"> & {
+  /**
+   * @generated from field: forge.session.v1.CreateSessionRequest create = 1;
+   */
+  create?: CreateSessionRequest | undefined;
+
+  /**
+   * Inclusive, of the source.
+   *
+   * @generated from field: uint64 through_seq = 2;
+   */
+  throughSeq: bigint;
+};
+
+/**
+ * Describes the message forge.engine.v1.ForkChildSession.
+ * Use `create(ForkChildSessionSchema)` to create a new message.
+ */
+export const ForkChildSessionSchema: GenMessage<ForkChildSession> = /*@__PURE__*/
+  messageDesc(file_forge_engine_v1_engine, 3);
+
+/**
+ * A run asks for a concurrency key.
+ *
+ * @generated from message forge.engine.v1.AcquireConcurrency
+ */
+export type AcquireConcurrency = Message<"forge.engine.v1.AcquireConcurrency"> & {
+  /**
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: uint32 priority = 3;
+   */
+  priority: number;
+
+  /**
+   * @generated from field: uint32 limit = 4;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message forge.engine.v1.AcquireConcurrency.
+ * Use `create(AcquireConcurrencySchema)` to create a new message.
+ */
+export const AcquireConcurrencySchema: GenMessage<AcquireConcurrency> = /*@__PURE__*/
+  messageDesc(file_forge_engine_v1_engine, 4);
+
+/**
+ * A run has ended, or waits no longer.
+ *
+ * @generated from message forge.engine.v1.ReleaseConcurrency
+ */
+export type ReleaseConcurrency = Message<"forge.engine.v1.ReleaseConcurrency"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message forge.engine.v1.ReleaseConcurrency.
+ * Use `create(ReleaseConcurrencySchema)` to create a new message.
+ */
+export const ReleaseConcurrencySchema: GenMessage<ReleaseConcurrency> = /*@__PURE__*/
+  messageDesc(file_forge_engine_v1_engine, 5);
+
+/**
+ * A run may begin.
+ *
+ * @generated from message forge.engine.v1.GrantConcurrency
+ */
+export type GrantConcurrency = Message<"forge.engine.v1.GrantConcurrency"> & {
+  /**
+   * @generated from field: string key = 1;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message forge.engine.v1.GrantConcurrency.
+ * Use `create(GrantConcurrencySchema)` to create a new message.
+ */
+export const GrantConcurrencySchema: GenMessage<GrantConcurrency> = /*@__PURE__*/
+  messageDesc(file_forge_engine_v1_engine, 6);
 
 /**
  * A run's step starts a run of its own.
@@ -186,6 +308,13 @@ export type StartChildRun = Message<"forge.engine.v1.StartChildRun"> & {
    * @generated from field: uint32 depth = 3;
    */
   depth: number;
+
+  /**
+   * Keys that the runs above it hold.
+   *
+   * @generated from field: repeated string held_concurrency_keys = 4;
+   */
+  heldConcurrencyKeys: string[];
 };
 
 /**
@@ -193,7 +322,7 @@ export type StartChildRun = Message<"forge.engine.v1.StartChildRun"> & {
  * Use `create(StartChildRunSchema)` to create a new message.
  */
 export const StartChildRunSchema: GenMessage<StartChildRun> = /*@__PURE__*/
-  messageDesc(file_forge_engine_v1_engine, 3);
+  messageDesc(file_forge_engine_v1_engine, 7);
 
 /**
  * A run tells the step that started it how it ended.
@@ -237,7 +366,7 @@ export type ReportRunEnd = Message<"forge.engine.v1.ReportRunEnd"> & {
  * Use `create(ReportRunEndSchema)` to create a new message.
  */
 export const ReportRunEndSchema: GenMessage<ReportRunEnd> = /*@__PURE__*/
-  messageDesc(file_forge_engine_v1_engine, 4);
+  messageDesc(file_forge_engine_v1_engine, 8);
 
 /**
  * Another run's history, handed to the run that forks it.
@@ -266,7 +395,7 @@ export type ForkFromRun = Message<"forge.engine.v1.ForkFromRun"> & {
  * Use `create(ForkFromRunSchema)` to create a new message.
  */
 export const ForkFromRunSchema: GenMessage<ForkFromRun> = /*@__PURE__*/
-  messageDesc(file_forge_engine_v1_engine, 5);
+  messageDesc(file_forge_engine_v1_engine, 9);
 
 /**
  * A session tells the run's step that it works for how its turn ended.
@@ -315,6 +444,13 @@ export type ReportTurnEnd = Message<"forge.engine.v1.ReportTurnEnd"> & {
    * @generated from field: forge.common.v1.ForgeError error = 8;
    */
   error?: ForgeError | undefined;
+
+  /**
+   * Of a session that works for another session's tool call, in place of the step.
+   *
+   * @generated from field: string tool_call_id = 9;
+   */
+  toolCallId: string;
 };
 
 /**
@@ -322,7 +458,7 @@ export type ReportTurnEnd = Message<"forge.engine.v1.ReportTurnEnd"> & {
  * Use `create(ReportTurnEndSchema)` to create a new message.
  */
 export const ReportTurnEndSchema: GenMessage<ReportTurnEnd> = /*@__PURE__*/
-  messageDesc(file_forge_engine_v1_engine, 6);
+  messageDesc(file_forge_engine_v1_engine, 10);
 
 /**
  * Comes back to the source when the target said no.
@@ -346,5 +482,5 @@ export type RejectCommand = Message<"forge.engine.v1.RejectCommand"> & {
  * Use `create(RejectCommandSchema)` to create a new message.
  */
 export const RejectCommandSchema: GenMessage<RejectCommand> = /*@__PURE__*/
-  messageDesc(file_forge_engine_v1_engine, 7);
+  messageDesc(file_forge_engine_v1_engine, 11);
 

@@ -6,7 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { CommandHeader, StreamRef } from "../../common/v1/common_pb.ts";
 import { file_forge_common_v1_common } from "../../common/v1/common_pb.ts";
-import type { Decision, PendingApproval } from "../../tool/v1/tool_pb.ts";
+import type { ApprovalCategory, ApprovalScope, Decision, PendingApproval } from "../../tool/v1/tool_pb.ts";
 import { file_forge_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file forge/event/v1/approval_service.proto.
  */
 export const file_forge_event_v1_approval_service: GenFile = /*@__PURE__*/
-  fileDesc("CiVmb3JnZS9ldmVudC92MS9hcHByb3ZhbF9zZXJ2aWNlLnByb3RvEg5mb3JnZS5ldmVudC52MSLFAQoWUmVzb2x2ZUFwcHJvdmFsUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchIqCgZzdHJlYW0YAiABKAsyGi5mb3JnZS5jb21tb24udjEuU3RyZWFtUmVmEhMKC2FwcHJvdmFsX2lkGAMgASgJEikKCGRlY2lzaW9uGAQgASgOMhcuZm9yZ2UudG9vbC52MS5EZWNpc2lvbhIPCgdjb21tZW50GAUgASgJIiYKF1Jlc29sdmVBcHByb3ZhbFJlc3BvbnNlEgsKA3NlcRgBIAEoBCJwChtMaXN0UGVuZGluZ0FwcHJvdmFsc1JlcXVlc3QSKgoGc3RyZWFtGAEgASgLMhouZm9yZ2UuY29tbW9uLnYxLlN0cmVhbVJlZhIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCSJqChxMaXN0UGVuZGluZ0FwcHJvdmFsc1Jlc3BvbnNlEjEKCWFwcHJvdmFscxgBIAMoCzIeLmZvcmdlLnRvb2wudjEuUGVuZGluZ0FwcHJvdmFsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTLoAQoPQXBwcm92YWxTZXJ2aWNlEmIKD1Jlc29sdmVBcHByb3ZhbBImLmZvcmdlLmV2ZW50LnYxLlJlc29sdmVBcHByb3ZhbFJlcXVlc3QaJy5mb3JnZS5ldmVudC52MS5SZXNvbHZlQXBwcm92YWxSZXNwb25zZRJxChRMaXN0UGVuZGluZ0FwcHJvdmFscxIrLmZvcmdlLmV2ZW50LnYxLkxpc3RQZW5kaW5nQXBwcm92YWxzUmVxdWVzdBosLmZvcmdlLmV2ZW50LnYxLkxpc3RQZW5kaW5nQXBwcm92YWxzUmVzcG9uc2ViBnByb3RvMw", [file_forge_common_v1_common, file_forge_tool_v1_tool]);
+  fileDesc("CiVmb3JnZS9ldmVudC92MS9hcHByb3ZhbF9zZXJ2aWNlLnByb3RvEg5mb3JnZS5ldmVudC52MSLuAgoWUmVzb2x2ZUFwcHJvdmFsUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchIqCgZzdHJlYW0YAiABKAsyGi5mb3JnZS5jb21tb24udjEuU3RyZWFtUmVmEhMKC2FwcHJvdmFsX2lkGAMgASgJEikKCGRlY2lzaW9uGAQgASgOMhcuZm9yZ2UudG9vbC52MS5EZWNpc2lvbhIPCgdjb21tZW50GAUgASgJEisKBXNjb3BlGAYgASgOMhwuZm9yZ2UudG9vbC52MS5BcHByb3ZhbFNjb3BlEjEKCGNhdGVnb3J5GAcgASgOMh8uZm9yZ2UudG9vbC52MS5BcHByb3ZhbENhdGVnb3J5EhUKDXJlbWVtYmVyX3J1bGUYCCABKAgSHQoVZWRpdGVkX2FyZ3VtZW50c19qc29uGAkgASgJEhEKCXN0b3BfdHVybhgKIAEoCCImChdSZXNvbHZlQXBwcm92YWxSZXNwb25zZRILCgNzZXEYASABKAQicAobTGlzdFBlbmRpbmdBcHByb3ZhbHNSZXF1ZXN0EioKBnN0cmVhbRgBIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkiagocTGlzdFBlbmRpbmdBcHByb3ZhbHNSZXNwb25zZRIxCglhcHByb3ZhbHMYASADKAsyHi5mb3JnZS50b29sLnYxLlBlbmRpbmdBcHByb3ZhbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAky6AEKD0FwcHJvdmFsU2VydmljZRJiCg9SZXNvbHZlQXBwcm92YWwSJi5mb3JnZS5ldmVudC52MS5SZXNvbHZlQXBwcm92YWxSZXF1ZXN0GicuZm9yZ2UuZXZlbnQudjEuUmVzb2x2ZUFwcHJvdmFsUmVzcG9uc2UScQoUTGlzdFBlbmRpbmdBcHByb3ZhbHMSKy5mb3JnZS5ldmVudC52MS5MaXN0UGVuZGluZ0FwcHJvdmFsc1JlcXVlc3QaLC5mb3JnZS5ldmVudC52MS5MaXN0UGVuZGluZ0FwcHJvdmFsc1Jlc3BvbnNlYgZwcm90bzM", [file_forge_common_v1_common, file_forge_tool_v1_tool]);
 
 /**
  * An answer.
@@ -50,6 +50,42 @@ export type ResolveApprovalRequest = Message<"forge.event.v1.ResolveApprovalRequ
    * @generated from field: string comment = 5;
    */
   comment: string;
+
+  /**
+   * Of an ALLOW of a session's call. Anything beyond ONCE needs a category or remember_rule.
+   *
+   * @generated from field: forge.tool.v1.ApprovalScope scope = 6;
+   */
+  scope: ApprovalScope;
+
+  /**
+   * Also allows, within the scope, all calls of this category.
+   *
+   * @generated from field: forge.tool.v1.ApprovalCategory category = 7;
+   */
+  category: ApprovalCategory;
+
+  /**
+   * Also allows, within the scope, all calls of this tool with the rule key of this call's preview. validation where the preview has none.
+   *
+   * @generated from field: bool remember_rule = 8;
+   */
+  rememberRule: boolean;
+
+  /**
+   * Of an ALLOW: these arguments (a JSON object, at most 64 KiB) are executed instead of the model's, who is told. They are previewed anew where the tool
+   * previews, and executed as allowed by this answer if that preview succeeds.
+   *
+   * @generated from field: string edited_arguments_json = 9;
+   */
+  editedArgumentsJson: string;
+
+  /**
+   * Of a DENY: the rest of the answer's calls are stopped and the turn ends, outcome DENIED.
+   *
+   * @generated from field: bool stop_turn = 10;
+   */
+  stopTurn: boolean;
 };
 
 /**

@@ -8,9 +8,9 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Principal, ProtocolVersion, Redaction, StreamRef } from "../../common/v1/common_pb.ts";
 import { file_forge_common_v1_common } from "../../common/v1/common_pb.ts";
-import type { RunCancelled, RunCancelRequested, RunCompleted, RunContinued, RunCreated, RunDeadlinePassed, RunFailed, RunForked, RunPaused, RunResumed, RunSignalled, RunStarted, StepAttemptFailed, StepAttemptStarted, StepCancelled, StepCompleted, StepFailed, StepSkipped, StepStarted } from "./run_events_pb.ts";
+import type { ConcurrencyGranted, ConcurrencyReleased, ConcurrencyRequested, RunCancelled, RunCancelRequested, RunCompleted, RunContinued, RunCreated, RunDeadlinePassed, RunFailed, RunForked, RunPaused, RunQueued, RunResumed, RunSignalled, RunStarted, StepAttemptFailed, StepAttemptStarted, StepCancelled, StepCompleted, StepFailed, StepSkipped, StepStarted } from "./run_events_pb.ts";
 import { file_forge_event_v1_run_events } from "./run_events_pb.ts";
-import type { ApprovalExpired, ApprovalResolved, MessageAdded, ModelAttemptFailed, ModelCancelled, ModelCompleted, ModelFailed, ModelRequested, ModelStarted, ModelUsageRecorded, SessionClosed, SessionCompacted, SessionCreated, SessionForked, SessionPolicyUpdated, ToolApprovalRequired, ToolCancelled, ToolCompleted, ToolDenied, ToolFailed, ToolOutputDelta, ToolReportedLate, ToolRequested, ToolSettledUnknown, ToolStarted, TurnAbandoned, TurnCancelled, TurnCancelRequested, TurnCheckpointed, TurnCompleted, TurnContinued, TurnFailed, TurnInputProvided, TurnInputRequested, TurnOutputDelta, TurnPaused, TurnStarted, TurnSteered } from "./session_events_pb.ts";
+import type { ApprovalExpired, ApprovalResolved, HookCompleted, HookFailed, HookRequested, MessageAdded, ModelAttemptFailed, ModelCancelled, ModelCompleted, ModelFailed, ModelRequested, ModelStarted, ModelUsageRecorded, PlanUpdated, SessionClosed, SessionCompacted, SessionCompactionFailed, SessionCompactionRequested, SessionCreated, SessionForked, SessionPolicyUpdated, SessionRewound, ToolApprovalRequired, ToolArgumentsEdited, ToolCancelled, ToolCompleted, ToolDenied, ToolFailed, ToolOutputDelta, ToolPreviewed, ToolReportedLate, ToolRequested, ToolRetried, ToolSettledUnknown, ToolStarted, TurnAbandoned, TurnCancelled, TurnCancelRequested, TurnCheckpointed, TurnCompleted, TurnContinued, TurnFailed, TurnInputProvided, TurnInputRequested, TurnOutputDelta, TurnPaused, TurnStarted, TurnSteered, UserProgressReported, UserStructuredReported, WorkspaceChangeRecorded, WorkspaceChangeUndone, WorkspaceUndoFailed, WorkspaceUndoRequested } from "./session_events_pb.ts";
 import { file_forge_event_v1_session_events } from "./session_events_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file forge/event/v1/event.proto.
  */
 export const file_forge_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("Chpmb3JnZS9ldmVudC92MS9ldmVudC5wcm90bxIOZm9yZ2UuZXZlbnQudjEihx4KBUV2ZW50EhAKCHByb3RvY29sGAEgASgJEjEKB3ZlcnNpb24YAiABKAsyIC5mb3JnZS5jb21tb24udjEuUHJvdG9jb2xWZXJzaW9uEhAKCGV2ZW50X2lkGAMgASgJEioKBnN0cmVhbRgEIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSCwoDc2VxGAUgASgEEi8KC29jY3VycmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRraW5kGAcgASgJEg8KB3R1cm5faWQYCCABKAkSFAoMdG9vbF9jYWxsX2lkGAkgASgJEg4KBnJ1bl9pZBgKIAEoCRIPCgdzdGVwX2lkGAsgASgJEhUKDW1vZGVsX2NhbGxfaWQYDCABKAkSEgoKY29tbWFuZF9pZBgNIAEoCRIWCg5jb3JyZWxhdGlvbl9pZBgOIAEoCRIUCgxjYXVzYXRpb25faWQYDyABKAkSLQoJcmVkYWN0aW9uGBAgASgLMhouZm9yZ2UuY29tbW9uLnYxLlJlZGFjdGlvbhItCglwcmluY2lwYWwYESABKAsyGi5mb3JnZS5jb21tb24udjEuUHJpbmNpcGFsEjkKD3Nlc3Npb25fY3JlYXRlZBhkIAEoCzIeLmZvcmdlLmV2ZW50LnYxLlNlc3Npb25DcmVhdGVkSAASNwoOc2Vzc2lvbl9jbG9zZWQYZSABKAsyHS5mb3JnZS5ldmVudC52MS5TZXNzaW9uQ2xvc2VkSAASRgoWc2Vzc2lvbl9wb2xpY3lfdXBkYXRlZBhmIAEoCzIkLmZvcmdlLmV2ZW50LnYxLlNlc3Npb25Qb2xpY3lVcGRhdGVkSAASPQoRc2Vzc2lvbl9jb21wYWN0ZWQYZyABKAsyIC5mb3JnZS5ldmVudC52MS5TZXNzaW9uQ29tcGFjdGVkSAASNwoOc2Vzc2lvbl9mb3JrZWQYaCABKAsyHS5mb3JnZS5ldmVudC52MS5TZXNzaW9uRm9ya2VkSAASNQoNbWVzc2FnZV9hZGRlZBhuIAEoCzIcLmZvcmdlLmV2ZW50LnYxLk1lc3NhZ2VBZGRlZEgAEjMKDHR1cm5fc3RhcnRlZBh4IAEoCzIbLmZvcmdlLmV2ZW50LnYxLlR1cm5TdGFydGVkSAASPAoRdHVybl9vdXRwdXRfZGVsdGEYeSABKAsyHy5mb3JnZS5ldmVudC52MS5UdXJuT3V0cHV0RGVsdGFIABI3Cg50dXJuX2NvbXBsZXRlZBh6IAEoCzIdLmZvcmdlLmV2ZW50LnYxLlR1cm5Db21wbGV0ZWRIABIxCgt0dXJuX2ZhaWxlZBh7IAEoCzIaLmZvcmdlLmV2ZW50LnYxLlR1cm5GYWlsZWRIABJEChV0dXJuX2NhbmNlbF9yZXF1ZXN0ZWQYfCABKAsyIy5mb3JnZS5ldmVudC52MS5UdXJuQ2FuY2VsUmVxdWVzdGVkSAASNwoOdHVybl9jYW5jZWxsZWQYfSABKAsyHS5mb3JnZS5ldmVudC52MS5UdXJuQ2FuY2VsbGVkSAASNwoOdHVybl9hYmFuZG9uZWQYfiABKAsyHS5mb3JnZS5ldmVudC52MS5UdXJuQWJhbmRvbmVkSAASQgoUdHVybl9pbnB1dF9yZXF1ZXN0ZWQYfyABKAsyIi5mb3JnZS5ldmVudC52MS5UdXJuSW5wdXRSZXF1ZXN0ZWRIABJBChN0dXJuX2lucHV0X3Byb3ZpZGVkGIABIAEoCzIhLmZvcmdlLmV2ZW50LnYxLlR1cm5JbnB1dFByb3ZpZGVkSAASNAoMdHVybl9zdGVlcmVkGIEBIAEoCzIbLmZvcmdlLmV2ZW50LnYxLlR1cm5TdGVlcmVkSAASMgoLdHVybl9wYXVzZWQYggEgASgLMhouZm9yZ2UuZXZlbnQudjEuVHVyblBhdXNlZEgAEjgKDnR1cm5fY29udGludWVkGIMBIAEoCzIdLmZvcmdlLmV2ZW50LnYxLlR1cm5Db250aW51ZWRIABI+ChF0dXJuX2NoZWNrcG9pbnRlZBiEASABKAsyIC5mb3JnZS5ldmVudC52MS5UdXJuQ2hlY2twb2ludGVkSAASOgoPbW9kZWxfcmVxdWVzdGVkGIwBIAEoCzIeLmZvcmdlLmV2ZW50LnYxLk1vZGVsUmVxdWVzdGVkSAASNgoNbW9kZWxfc3RhcnRlZBiNASABKAsyHC5mb3JnZS5ldmVudC52MS5Nb2RlbFN0YXJ0ZWRIABJDChRtb2RlbF9hdHRlbXB0X2ZhaWxlZBiOASABKAsyIi5mb3JnZS5ldmVudC52MS5Nb2RlbEF0dGVtcHRGYWlsZWRIABI6Cg9tb2RlbF9jb21wbGV0ZWQYjwEgASgLMh4uZm9yZ2UuZXZlbnQudjEuTW9kZWxDb21wbGV0ZWRIABI0Cgxtb2RlbF9mYWlsZWQYkAEgASgLMhsuZm9yZ2UuZXZlbnQudjEuTW9kZWxGYWlsZWRIABI6Cg9tb2RlbF9jYW5jZWxsZWQYkQEgASgLMh4uZm9yZ2UuZXZlbnQudjEuTW9kZWxDYW5jZWxsZWRIABJDChRtb2RlbF91c2FnZV9yZWNvcmRlZBiSASABKAsyIi5mb3JnZS5ldmVudC52MS5Nb2RlbFVzYWdlUmVjb3JkZWRIABI4Cg50b29sX3JlcXVlc3RlZBigASABKAsyHS5mb3JnZS5ldmVudC52MS5Ub29sUmVxdWVzdGVkSAASRwoWdG9vbF9hcHByb3ZhbF9yZXF1aXJlZBihASABKAsyJC5mb3JnZS5ldmVudC52MS5Ub29sQXBwcm92YWxSZXF1aXJlZEgAEjIKC3Rvb2xfZGVuaWVkGKIBIAEoCzIaLmZvcmdlLmV2ZW50LnYxLlRvb2xEZW5pZWRIABI0Cgx0b29sX3N0YXJ0ZWQYowEgASgLMhsuZm9yZ2UuZXZlbnQudjEuVG9vbFN0YXJ0ZWRIABI9ChF0b29sX291dHB1dF9kZWx0YRikASABKAsyHy5mb3JnZS5ldmVudC52MS5Ub29sT3V0cHV0RGVsdGFIABI4Cg50b29sX2NvbXBsZXRlZBilASABKAsyHS5mb3JnZS5ldmVudC52MS5Ub29sQ29tcGxldGVkSAASMgoLdG9vbF9mYWlsZWQYpgEgASgLMhouZm9yZ2UuZXZlbnQudjEuVG9vbEZhaWxlZEgAEjgKDnRvb2xfY2FuY2VsbGVkGKcBIAEoCzIdLmZvcmdlLmV2ZW50LnYxLlRvb2xDYW5jZWxsZWRIABJDChR0b29sX3NldHRsZWRfdW5rbm93bhioASABKAsyIi5mb3JnZS5ldmVudC52MS5Ub29sU2V0dGxlZFVua25vd25IABI/ChJ0b29sX3JlcG9ydGVkX2xhdGUYqQEgASgLMiAuZm9yZ2UuZXZlbnQudjEuVG9vbFJlcG9ydGVkTGF0ZUgAEj4KEWFwcHJvdmFsX3Jlc29sdmVkGLQBIAEoCzIgLmZvcmdlLmV2ZW50LnYxLkFwcHJvdmFsUmVzb2x2ZWRIABI8ChBhcHByb3ZhbF9leHBpcmVkGLUBIAEoCzIfLmZvcmdlLmV2ZW50LnYxLkFwcHJvdmFsRXhwaXJlZEgAEjIKC3J1bl9jcmVhdGVkGMgBIAEoCzIaLmZvcmdlLmV2ZW50LnYxLlJ1bkNyZWF0ZWRIABIyCgtydW5fc3RhcnRlZBjJASABKAsyGi5mb3JnZS5ldmVudC52MS5SdW5TdGFydGVkSAASNgoNcnVuX2NvbXBsZXRlZBjKASABKAsyHC5mb3JnZS5ldmVudC52MS5SdW5Db21wbGV0ZWRIABIwCgpydW5fZmFpbGVkGMsBIAEoCzIZLmZvcmdlLmV2ZW50LnYxLlJ1bkZhaWxlZEgAEkMKFHJ1bl9jYW5jZWxfcmVxdWVzdGVkGMwBIAEoCzIiLmZvcmdlLmV2ZW50LnYxLlJ1bkNhbmNlbFJlcXVlc3RlZEgAEjYKDXJ1bl9jYW5jZWxsZWQYzQEgASgLMhwuZm9yZ2UuZXZlbnQudjEuUnVuQ2FuY2VsbGVkSAASMAoKcnVuX2ZvcmtlZBjOASABKAsyGS5mb3JnZS5ldmVudC52MS5SdW5Gb3JrZWRIABI2Cg1ydW5fc2lnbmFsbGVkGM8BIAEoCzIcLmZvcmdlLmV2ZW50LnYxLlJ1blNpZ25hbGxlZEgAEjAKCnJ1bl9wYXVzZWQY0AEgASgLMhkuZm9yZ2UuZXZlbnQudjEuUnVuUGF1c2VkSAASNgoNcnVuX2NvbnRpbnVlZBjRASABKAsyHC5mb3JnZS5ldmVudC52MS5SdW5Db250aW51ZWRIABIyCgtydW5fcmVzdW1lZBjSASABKAsyGi5mb3JnZS5ldmVudC52MS5SdW5SZXN1bWVkSAASQQoTcnVuX2RlYWRsaW5lX3Bhc3NlZBjTASABKAsyIS5mb3JnZS5ldmVudC52MS5SdW5EZWFkbGluZVBhc3NlZEgAEjQKDHN0ZXBfc3RhcnRlZBjcASABKAsyGy5mb3JnZS5ldmVudC52MS5TdGVwU3RhcnRlZEgAEkEKE3N0ZXBfYXR0ZW1wdF9mYWlsZWQY3QEgASgLMiEuZm9yZ2UuZXZlbnQudjEuU3RlcEF0dGVtcHRGYWlsZWRIABI4Cg5zdGVwX2NvbXBsZXRlZBjeASABKAsyHS5mb3JnZS5ldmVudC52MS5TdGVwQ29tcGxldGVkSAASMgoLc3RlcF9mYWlsZWQY3wEgASgLMhouZm9yZ2UuZXZlbnQudjEuU3RlcEZhaWxlZEgAEkMKFHN0ZXBfYXR0ZW1wdF9zdGFydGVkGOABIAEoCzIiLmZvcmdlLmV2ZW50LnYxLlN0ZXBBdHRlbXB0U3RhcnRlZEgAEjQKDHN0ZXBfc2tpcHBlZBjhASABKAsyGy5mb3JnZS5ldmVudC52MS5TdGVwU2tpcHBlZEgAEjgKDnN0ZXBfY2FuY2VsbGVkGOIBIAEoCzIdLmZvcmdlLmV2ZW50LnYxLlN0ZXBDYW5jZWxsZWRIAEIJCgdwYXlsb2FkYgZwcm90bzM", [file_forge_common_v1_common, file_forge_event_v1_run_events, file_forge_event_v1_session_events, file_google_protobuf_timestamp]);
+  fileDesc("Chpmb3JnZS9ldmVudC92MS9ldmVudC5wcm90bxIOZm9yZ2UuZXZlbnQudjEiwSgKBUV2ZW50EhAKCHByb3RvY29sGAEgASgJEjEKB3ZlcnNpb24YAiABKAsyIC5mb3JnZS5jb21tb24udjEuUHJvdG9jb2xWZXJzaW9uEhAKCGV2ZW50X2lkGAMgASgJEioKBnN0cmVhbRgEIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSCwoDc2VxGAUgASgEEi8KC29jY3VycmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRraW5kGAcgASgJEg8KB3R1cm5faWQYCCABKAkSFAoMdG9vbF9jYWxsX2lkGAkgASgJEg4KBnJ1bl9pZBgKIAEoCRIPCgdzdGVwX2lkGAsgASgJEhUKDW1vZGVsX2NhbGxfaWQYDCABKAkSEgoKY29tbWFuZF9pZBgNIAEoCRIWCg5jb3JyZWxhdGlvbl9pZBgOIAEoCRIUCgxjYXVzYXRpb25faWQYDyABKAkSLQoJcmVkYWN0aW9uGBAgASgLMhouZm9yZ2UuY29tbW9uLnYxLlJlZGFjdGlvbhItCglwcmluY2lwYWwYESABKAsyGi5mb3JnZS5jb21tb24udjEuUHJpbmNpcGFsEjkKD3Nlc3Npb25fY3JlYXRlZBhkIAEoCzIeLmZvcmdlLmV2ZW50LnYxLlNlc3Npb25DcmVhdGVkSAASNwoOc2Vzc2lvbl9jbG9zZWQYZSABKAsyHS5mb3JnZS5ldmVudC52MS5TZXNzaW9uQ2xvc2VkSAASRgoWc2Vzc2lvbl9wb2xpY3lfdXBkYXRlZBhmIAEoCzIkLmZvcmdlLmV2ZW50LnYxLlNlc3Npb25Qb2xpY3lVcGRhdGVkSAASPQoRc2Vzc2lvbl9jb21wYWN0ZWQYZyABKAsyIC5mb3JnZS5ldmVudC52MS5TZXNzaW9uQ29tcGFjdGVkSAASNwoOc2Vzc2lvbl9mb3JrZWQYaCABKAsyHS5mb3JnZS5ldmVudC52MS5TZXNzaW9uRm9ya2VkSAASUgocc2Vzc2lvbl9jb21wYWN0aW9uX3JlcXVlc3RlZBhpIAEoCzIqLmZvcmdlLmV2ZW50LnYxLlNlc3Npb25Db21wYWN0aW9uUmVxdWVzdGVkSAASTAoZc2Vzc2lvbl9jb21wYWN0aW9uX2ZhaWxlZBhqIAEoCzInLmZvcmdlLmV2ZW50LnYxLlNlc3Npb25Db21wYWN0aW9uRmFpbGVkSAASOQoPc2Vzc2lvbl9yZXdvdW5kGGsgASgLMh4uZm9yZ2UuZXZlbnQudjEuU2Vzc2lvblJld291bmRIABI1Cg1tZXNzYWdlX2FkZGVkGG4gASgLMhwuZm9yZ2UuZXZlbnQudjEuTWVzc2FnZUFkZGVkSAASMwoMdHVybl9zdGFydGVkGHggASgLMhsuZm9yZ2UuZXZlbnQudjEuVHVyblN0YXJ0ZWRIABI8ChF0dXJuX291dHB1dF9kZWx0YRh5IAEoCzIfLmZvcmdlLmV2ZW50LnYxLlR1cm5PdXRwdXREZWx0YUgAEjcKDnR1cm5fY29tcGxldGVkGHogASgLMh0uZm9yZ2UuZXZlbnQudjEuVHVybkNvbXBsZXRlZEgAEjEKC3R1cm5fZmFpbGVkGHsgASgLMhouZm9yZ2UuZXZlbnQudjEuVHVybkZhaWxlZEgAEkQKFXR1cm5fY2FuY2VsX3JlcXVlc3RlZBh8IAEoCzIjLmZvcmdlLmV2ZW50LnYxLlR1cm5DYW5jZWxSZXF1ZXN0ZWRIABI3Cg50dXJuX2NhbmNlbGxlZBh9IAEoCzIdLmZvcmdlLmV2ZW50LnYxLlR1cm5DYW5jZWxsZWRIABI3Cg50dXJuX2FiYW5kb25lZBh+IAEoCzIdLmZvcmdlLmV2ZW50LnYxLlR1cm5BYmFuZG9uZWRIABJCChR0dXJuX2lucHV0X3JlcXVlc3RlZBh/IAEoCzIiLmZvcmdlLmV2ZW50LnYxLlR1cm5JbnB1dFJlcXVlc3RlZEgAEkEKE3R1cm5faW5wdXRfcHJvdmlkZWQYgAEgASgLMiEuZm9yZ2UuZXZlbnQudjEuVHVybklucHV0UHJvdmlkZWRIABI0Cgx0dXJuX3N0ZWVyZWQYgQEgASgLMhsuZm9yZ2UuZXZlbnQudjEuVHVyblN0ZWVyZWRIABIyCgt0dXJuX3BhdXNlZBiCASABKAsyGi5mb3JnZS5ldmVudC52MS5UdXJuUGF1c2VkSAASOAoOdHVybl9jb250aW51ZWQYgwEgASgLMh0uZm9yZ2UuZXZlbnQudjEuVHVybkNvbnRpbnVlZEgAEj4KEXR1cm5fY2hlY2twb2ludGVkGIQBIAEoCzIgLmZvcmdlLmV2ZW50LnYxLlR1cm5DaGVja3BvaW50ZWRIABI6Cg9tb2RlbF9yZXF1ZXN0ZWQYjAEgASgLMh4uZm9yZ2UuZXZlbnQudjEuTW9kZWxSZXF1ZXN0ZWRIABI2Cg1tb2RlbF9zdGFydGVkGI0BIAEoCzIcLmZvcmdlLmV2ZW50LnYxLk1vZGVsU3RhcnRlZEgAEkMKFG1vZGVsX2F0dGVtcHRfZmFpbGVkGI4BIAEoCzIiLmZvcmdlLmV2ZW50LnYxLk1vZGVsQXR0ZW1wdEZhaWxlZEgAEjoKD21vZGVsX2NvbXBsZXRlZBiPASABKAsyHi5mb3JnZS5ldmVudC52MS5Nb2RlbENvbXBsZXRlZEgAEjQKDG1vZGVsX2ZhaWxlZBiQASABKAsyGy5mb3JnZS5ldmVudC52MS5Nb2RlbEZhaWxlZEgAEjoKD21vZGVsX2NhbmNlbGxlZBiRASABKAsyHi5mb3JnZS5ldmVudC52MS5Nb2RlbENhbmNlbGxlZEgAEkMKFG1vZGVsX3VzYWdlX3JlY29yZGVkGJIBIAEoCzIiLmZvcmdlLmV2ZW50LnYxLk1vZGVsVXNhZ2VSZWNvcmRlZEgAEjgKDnRvb2xfcmVxdWVzdGVkGKABIAEoCzIdLmZvcmdlLmV2ZW50LnYxLlRvb2xSZXF1ZXN0ZWRIABJHChZ0b29sX2FwcHJvdmFsX3JlcXVpcmVkGKEBIAEoCzIkLmZvcmdlLmV2ZW50LnYxLlRvb2xBcHByb3ZhbFJlcXVpcmVkSAASMgoLdG9vbF9kZW5pZWQYogEgASgLMhouZm9yZ2UuZXZlbnQudjEuVG9vbERlbmllZEgAEjQKDHRvb2xfc3RhcnRlZBijASABKAsyGy5mb3JnZS5ldmVudC52MS5Ub29sU3RhcnRlZEgAEj0KEXRvb2xfb3V0cHV0X2RlbHRhGKQBIAEoCzIfLmZvcmdlLmV2ZW50LnYxLlRvb2xPdXRwdXREZWx0YUgAEjgKDnRvb2xfY29tcGxldGVkGKUBIAEoCzIdLmZvcmdlLmV2ZW50LnYxLlRvb2xDb21wbGV0ZWRIABIyCgt0b29sX2ZhaWxlZBimASABKAsyGi5mb3JnZS5ldmVudC52MS5Ub29sRmFpbGVkSAASOAoOdG9vbF9jYW5jZWxsZWQYpwEgASgLMh0uZm9yZ2UuZXZlbnQudjEuVG9vbENhbmNlbGxlZEgAEkMKFHRvb2xfc2V0dGxlZF91bmtub3duGKgBIAEoCzIiLmZvcmdlLmV2ZW50LnYxLlRvb2xTZXR0bGVkVW5rbm93bkgAEj8KEnRvb2xfcmVwb3J0ZWRfbGF0ZRipASABKAsyIC5mb3JnZS5ldmVudC52MS5Ub29sUmVwb3J0ZWRMYXRlSAASOAoOdG9vbF9wcmV2aWV3ZWQYqgEgASgLMh0uZm9yZ2UuZXZlbnQudjEuVG9vbFByZXZpZXdlZEgAEkUKFXRvb2xfYXJndW1lbnRzX2VkaXRlZBirASABKAsyIy5mb3JnZS5ldmVudC52MS5Ub29sQXJndW1lbnRzRWRpdGVkSAASNAoMdG9vbF9yZXRyaWVkGKwBIAEoCzIbLmZvcmdlLmV2ZW50LnYxLlRvb2xSZXRyaWVkSAASNAoMcGxhbl91cGRhdGVkGK8BIAEoCzIbLmZvcmdlLmV2ZW50LnYxLlBsYW5VcGRhdGVkSAASRwoWdXNlcl9wcm9ncmVzc19yZXBvcnRlZBiwASABKAsyJC5mb3JnZS5ldmVudC52MS5Vc2VyUHJvZ3Jlc3NSZXBvcnRlZEgAEksKGHVzZXJfc3RydWN0dXJlZF9yZXBvcnRlZBixASABKAsyJi5mb3JnZS5ldmVudC52MS5Vc2VyU3RydWN0dXJlZFJlcG9ydGVkSAASPgoRYXBwcm92YWxfcmVzb2x2ZWQYtAEgASgLMiAuZm9yZ2UuZXZlbnQudjEuQXBwcm92YWxSZXNvbHZlZEgAEjwKEGFwcHJvdmFsX2V4cGlyZWQYtQEgASgLMh8uZm9yZ2UuZXZlbnQudjEuQXBwcm92YWxFeHBpcmVkSAASOAoOaG9va19yZXF1ZXN0ZWQYuQEgASgLMh0uZm9yZ2UuZXZlbnQudjEuSG9va1JlcXVlc3RlZEgAEjgKDmhvb2tfY29tcGxldGVkGLoBIAEoCzIdLmZvcmdlLmV2ZW50LnYxLkhvb2tDb21wbGV0ZWRIABIyCgtob29rX2ZhaWxlZBi7ASABKAsyGi5mb3JnZS5ldmVudC52MS5Ib29rRmFpbGVkSAASTQoZd29ya3NwYWNlX2NoYW5nZV9yZWNvcmRlZBi+ASABKAsyJy5mb3JnZS5ldmVudC52MS5Xb3Jrc3BhY2VDaGFuZ2VSZWNvcmRlZEgAEksKGHdvcmtzcGFjZV91bmRvX3JlcXVlc3RlZBi/ASABKAsyJi5mb3JnZS5ldmVudC52MS5Xb3Jrc3BhY2VVbmRvUmVxdWVzdGVkSAASSQoXd29ya3NwYWNlX2NoYW5nZV91bmRvbmUYwAEgASgLMiUuZm9yZ2UuZXZlbnQudjEuV29ya3NwYWNlQ2hhbmdlVW5kb25lSAASRQoVd29ya3NwYWNlX3VuZG9fZmFpbGVkGMEBIAEoCzIjLmZvcmdlLmV2ZW50LnYxLldvcmtzcGFjZVVuZG9GYWlsZWRIABIyCgtydW5fY3JlYXRlZBjIASABKAsyGi5mb3JnZS5ldmVudC52MS5SdW5DcmVhdGVkSAASMgoLcnVuX3N0YXJ0ZWQYyQEgASgLMhouZm9yZ2UuZXZlbnQudjEuUnVuU3RhcnRlZEgAEjYKDXJ1bl9jb21wbGV0ZWQYygEgASgLMhwuZm9yZ2UuZXZlbnQudjEuUnVuQ29tcGxldGVkSAASMAoKcnVuX2ZhaWxlZBjLASABKAsyGS5mb3JnZS5ldmVudC52MS5SdW5GYWlsZWRIABJDChRydW5fY2FuY2VsX3JlcXVlc3RlZBjMASABKAsyIi5mb3JnZS5ldmVudC52MS5SdW5DYW5jZWxSZXF1ZXN0ZWRIABI2Cg1ydW5fY2FuY2VsbGVkGM0BIAEoCzIcLmZvcmdlLmV2ZW50LnYxLlJ1bkNhbmNlbGxlZEgAEjAKCnJ1bl9mb3JrZWQYzgEgASgLMhkuZm9yZ2UuZXZlbnQudjEuUnVuRm9ya2VkSAASNgoNcnVuX3NpZ25hbGxlZBjPASABKAsyHC5mb3JnZS5ldmVudC52MS5SdW5TaWduYWxsZWRIABIwCgpydW5fcGF1c2VkGNABIAEoCzIZLmZvcmdlLmV2ZW50LnYxLlJ1blBhdXNlZEgAEjYKDXJ1bl9jb250aW51ZWQY0QEgASgLMhwuZm9yZ2UuZXZlbnQudjEuUnVuQ29udGludWVkSAASMgoLcnVuX3Jlc3VtZWQY0gEgASgLMhouZm9yZ2UuZXZlbnQudjEuUnVuUmVzdW1lZEgAEkEKE3J1bl9kZWFkbGluZV9wYXNzZWQY0wEgASgLMiEuZm9yZ2UuZXZlbnQudjEuUnVuRGVhZGxpbmVQYXNzZWRIABIwCgpydW5fcXVldWVkGNQBIAEoCzIZLmZvcmdlLmV2ZW50LnYxLlJ1blF1ZXVlZEgAEkYKFWNvbmN1cnJlbmN5X3JlcXVlc3RlZBjXASABKAsyJC5mb3JnZS5ldmVudC52MS5Db25jdXJyZW5jeVJlcXVlc3RlZEgAEkIKE2NvbmN1cnJlbmN5X2dyYW50ZWQY2AEgASgLMiIuZm9yZ2UuZXZlbnQudjEuQ29uY3VycmVuY3lHcmFudGVkSAASRAoUY29uY3VycmVuY3lfcmVsZWFzZWQY2QEgASgLMiMuZm9yZ2UuZXZlbnQudjEuQ29uY3VycmVuY3lSZWxlYXNlZEgAEjQKDHN0ZXBfc3RhcnRlZBjcASABKAsyGy5mb3JnZS5ldmVudC52MS5TdGVwU3RhcnRlZEgAEkEKE3N0ZXBfYXR0ZW1wdF9mYWlsZWQY3QEgASgLMiEuZm9yZ2UuZXZlbnQudjEuU3RlcEF0dGVtcHRGYWlsZWRIABI4Cg5zdGVwX2NvbXBsZXRlZBjeASABKAsyHS5mb3JnZS5ldmVudC52MS5TdGVwQ29tcGxldGVkSAASMgoLc3RlcF9mYWlsZWQY3wEgASgLMhouZm9yZ2UuZXZlbnQudjEuU3RlcEZhaWxlZEgAEkMKFHN0ZXBfYXR0ZW1wdF9zdGFydGVkGOABIAEoCzIiLmZvcmdlLmV2ZW50LnYxLlN0ZXBBdHRlbXB0U3RhcnRlZEgAEjQKDHN0ZXBfc2tpcHBlZBjhASABKAsyGy5mb3JnZS5ldmVudC52MS5TdGVwU2tpcHBlZEgAEjgKDnN0ZXBfY2FuY2VsbGVkGOIBIAEoCzIdLmZvcmdlLmV2ZW50LnYxLlN0ZXBDYW5jZWxsZWRIAEIJCgdwYXlsb2FkYgZwcm90bzM", [file_forge_common_v1_common, file_forge_event_v1_run_events, file_forge_event_v1_session_events, file_google_protobuf_timestamp]);
 
 /**
  * A durable fact. Its kind is the payload's field name with the first underscore as a dot: tool_completed is tool.completed.
@@ -156,6 +156,24 @@ export type Event = Message<"forge.event.v1.Event"> & {
      */
     value: SessionForked;
     case: "sessionForked";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.SessionCompactionRequested session_compaction_requested = 105;
+     */
+    value: SessionCompactionRequested;
+    case: "sessionCompactionRequested";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.SessionCompactionFailed session_compaction_failed = 106;
+     */
+    value: SessionCompactionFailed;
+    case: "sessionCompactionFailed";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.SessionRewound session_rewound = 107;
+     */
+    value: SessionRewound;
+    case: "sessionRewound";
   } | {
     /**
      * @generated from field: forge.event.v1.MessageAdded message_added = 110;
@@ -344,6 +362,42 @@ export type Event = Message<"forge.event.v1.Event"> & {
     case: "toolReportedLate";
   } | {
     /**
+     * @generated from field: forge.event.v1.ToolPreviewed tool_previewed = 170;
+     */
+    value: ToolPreviewed;
+    case: "toolPreviewed";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.ToolArgumentsEdited tool_arguments_edited = 171;
+     */
+    value: ToolArgumentsEdited;
+    case: "toolArgumentsEdited";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.ToolRetried tool_retried = 172;
+     */
+    value: ToolRetried;
+    case: "toolRetried";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.PlanUpdated plan_updated = 175;
+     */
+    value: PlanUpdated;
+    case: "planUpdated";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.UserProgressReported user_progress_reported = 176;
+     */
+    value: UserProgressReported;
+    case: "userProgressReported";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.UserStructuredReported user_structured_reported = 177;
+     */
+    value: UserStructuredReported;
+    case: "userStructuredReported";
+  } | {
+    /**
      * @generated from field: forge.event.v1.ApprovalResolved approval_resolved = 180;
      */
     value: ApprovalResolved;
@@ -354,6 +408,48 @@ export type Event = Message<"forge.event.v1.Event"> & {
      */
     value: ApprovalExpired;
     case: "approvalExpired";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.HookRequested hook_requested = 185;
+     */
+    value: HookRequested;
+    case: "hookRequested";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.HookCompleted hook_completed = 186;
+     */
+    value: HookCompleted;
+    case: "hookCompleted";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.HookFailed hook_failed = 187;
+     */
+    value: HookFailed;
+    case: "hookFailed";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.WorkspaceChangeRecorded workspace_change_recorded = 190;
+     */
+    value: WorkspaceChangeRecorded;
+    case: "workspaceChangeRecorded";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.WorkspaceUndoRequested workspace_undo_requested = 191;
+     */
+    value: WorkspaceUndoRequested;
+    case: "workspaceUndoRequested";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.WorkspaceChangeUndone workspace_change_undone = 192;
+     */
+    value: WorkspaceChangeUndone;
+    case: "workspaceChangeUndone";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.WorkspaceUndoFailed workspace_undo_failed = 193;
+     */
+    value: WorkspaceUndoFailed;
+    case: "workspaceUndoFailed";
   } | {
     /**
      * @generated from field: forge.event.v1.RunCreated run_created = 200;
@@ -426,6 +522,30 @@ export type Event = Message<"forge.event.v1.Event"> & {
      */
     value: RunDeadlinePassed;
     case: "runDeadlinePassed";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.RunQueued run_queued = 212;
+     */
+    value: RunQueued;
+    case: "runQueued";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.ConcurrencyRequested concurrency_requested = 215;
+     */
+    value: ConcurrencyRequested;
+    case: "concurrencyRequested";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.ConcurrencyGranted concurrency_granted = 216;
+     */
+    value: ConcurrencyGranted;
+    case: "concurrencyGranted";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.ConcurrencyReleased concurrency_released = 217;
+     */
+    value: ConcurrencyReleased;
+    case: "concurrencyReleased";
   } | {
     /**
      * @generated from field: forge.event.v1.StepStarted step_started = 220;

@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file forge/event/v1/run_events.proto.
  */
 export const file_forge_event_v1_run_events: GenFile = /*@__PURE__*/
-  fileDesc("Ch9mb3JnZS9ldmVudC92MS9ydW5fZXZlbnRzLnByb3RvEg5mb3JnZS5ldmVudC52MSKQAwoKUnVuQ3JlYXRlZBI5CgpkZWZpbml0aW9uGAEgASgLMiUuZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dEZWZpbml0aW9uEhUKDXdvcmtmbG93X2hhc2gYAiABKAkSJgoGaW5wdXRzGAMgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEhIKCmlucHV0X2hhc2gYBCABKAkSNgoGbGFiZWxzGAUgAygLMiYuZm9yZ2UuZXZlbnQudjEuUnVuQ3JlYXRlZC5MYWJlbHNFbnRyeRINCgVxdWV1ZRgGIAEoCRIWCg5tb2RlbF9vdmVycmlkZRgHIAEoCRIpCgZwb2xpY3kYCCABKAsyGS5mb3JnZS50b29sLnYxLlRvb2xQb2xpY3kSLAoGcGFyZW50GAkgASgLMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuUGFyZW50Eg0KBWRlcHRoGAogASgNGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiZwoJUnVuRm9ya2VkEiwKBm9yaWdpbhgBIAEoCzIcLmZvcmdlLndvcmtmbG93LnYxLlJ1bk9yaWdpbhIsCgVzdGVwcxgCIAMoCzIdLmZvcmdlLmV2ZW50LnYxLkluaGVyaXRlZFN0ZXAivAEKDUluaGVyaXRlZFN0ZXASDwoHc3RlcF9pZBgBIAEoCRIXCg9leGVjdXRpb25fY291bnQYAiABKA0SJgoGb3V0cHV0GAMgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEg4KBmZhaWxlZBgEIAEoCBIPCgdza2lwcGVkGAUgASgIEhEKCWhhc19pdGVtcxgGIAEoCBIlCgVpdGVtcxgHIAMoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZSJFCgxSdW5TaWduYWxsZWQSDAoEbmFtZRgBIAEoCRInCgdwYXlsb2FkGAIgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlIgsKCVJ1blBhdXNlZCIOCgxSdW5Db250aW51ZWQiHgoKUnVuUmVzdW1lZBIQCghzdGVwX2lkcxgBIAMoCSITChFSdW5EZWFkbGluZVBhc3NlZCIMCgpSdW5TdGFydGVkIksKDFJ1bkNvbXBsZXRlZBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSEwoLd2l0aF9lcnJvcnMYAiABKAgiNwoJUnVuRmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3IiFAoSUnVuQ2FuY2VsUmVxdWVzdGVkIg4KDFJ1bkNhbmNlbGxlZCKgBAoLU3RlcFN0YXJ0ZWQSLgoJc3RlcF90eXBlGAEgASgOMhsuZm9yZ2Uud29ya2Zsb3cudjEuU3RlcFR5cGUSFwoPZXhlY3V0aW9uX2luZGV4GAIgASgNEg8KB2F0dGVtcHQYAyABKA0SNQoFaW5wdXQYBCADKAsyJi5mb3JnZS5ldmVudC52MS5TdGVwU3RhcnRlZC5JbnB1dEVudHJ5EhIKCnNlc3Npb25faWQYBSABKAkSFAoMdG9vbF9jYWxsX2lkGAYgASgJEg4KBnByb21wdBgHIAEoCRIUCgxjaGlsZF9ydW5faWQYCCABKAkSGAoLZ3JvdXBfaW5kZXgYCSABKA1IAIgBARIXCgppdGVtX2luZGV4GAogASgNSAGIAQESFwoKaXRlbV9jb3VudBgLIAEoDUgCiAEBEi8KC3dhaXRzX3VudGlsGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYChB3YWl0c19mb3Jfc2lnbmFsGA0gASgJEhMKC2FwcHJvdmFsX2lkGA4gASgJEhAKCHF1ZXN0aW9uGA8gASgJGkQKCklucHV0RW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlOgI4AUIOCgxfZ3JvdXBfaW5kZXhCDQoLX2l0ZW1faW5kZXhCDQoLX2l0ZW1fY291bnQidgoSU3RlcEF0dGVtcHRTdGFydGVkEg8KB2F0dGVtcHQYASABKA0SDgoGd29ya2VyGAIgASgJEg0KBWVwb2NoGAMgASgNEhwKD2V4ZWN1dGlvbl9pbmRleBgEIAEoDUgAiAEBQhIKEF9leGVjdXRpb25faW5kZXgi3gEKEVN0ZXBBdHRlbXB0RmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISDwoHYXR0ZW1wdBgCIAEoDRIzCg9uZXh0X2F0dGVtcHRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBXVzYWdlGAQgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEhwKD2V4ZWN1dGlvbl9pbmRleBgFIAEoDUgAiAEBQhIKEF9leGVjdXRpb25faW5kZXgi8gEKDVN0ZXBDb21wbGV0ZWQSJgoGb3V0cHV0GAEgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEhsKE2hhbmRsZXJfZHVyYXRpb25fbXMYAiABKAQSGAoQdG9vbF9kdXJhdGlvbl9tcxgDIAEoBBIlCgV1c2FnZRgEIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZRIUCgxuZXh0X3N0ZXBfaWQYBSABKAkSEwoLbmV4dF9zb3VyY2UYBiABKAkSHAoPZXhlY3V0aW9uX2luZGV4GAcgASgNSACIAQFCEgoQX2V4ZWN1dGlvbl9pbmRleCKRAQoKU3RlcEZhaWxlZBIqCgVlcnJvchgBIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEiUKBXVzYWdlGAIgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEhwKD2V4ZWN1dGlvbl9pbmRleBgDIAEoDUgAiAEBQhIKEF9leGVjdXRpb25faW5kZXgiKwoLU3RlcFNraXBwZWQSDgoGcmVhc29uGAEgASgJEgwKBG5lZWQYAiABKAkiTwoNU3RlcENhbmNlbGxlZBIXCg9leGVjdXRpb25faW5kZXgYASABKA0SJQoFdXNhZ2UYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2ViBnByb3RvMw", [file_forge_common_v1_common, file_forge_tool_v1_tool, file_forge_workflow_v1_definition, file_forge_workflow_v1_workflow, file_google_protobuf_timestamp]);
+  fileDesc("Ch9mb3JnZS9ldmVudC92MS9ydW5fZXZlbnRzLnByb3RvEg5mb3JnZS5ldmVudC52MSL1AwoKUnVuQ3JlYXRlZBI5CgpkZWZpbml0aW9uGAEgASgLMiUuZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dEZWZpbml0aW9uEhUKDXdvcmtmbG93X2hhc2gYAiABKAkSJgoGaW5wdXRzGAMgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEhIKCmlucHV0X2hhc2gYBCABKAkSNgoGbGFiZWxzGAUgAygLMiYuZm9yZ2UuZXZlbnQudjEuUnVuQ3JlYXRlZC5MYWJlbHNFbnRyeRINCgVxdWV1ZRgGIAEoCRIWCg5tb2RlbF9vdmVycmlkZRgHIAEoCRIpCgZwb2xpY3kYCCABKAsyGS5mb3JnZS50b29sLnYxLlRvb2xQb2xpY3kSLAoGcGFyZW50GAkgASgLMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuUGFyZW50Eg0KBWRlcHRoGAogASgNEhcKD2NvbmN1cnJlbmN5X2tleRgLIAEoCRIZChFjb25jdXJyZW5jeV9saW1pdBgMIAEoDRIQCghwcmlvcml0eRgNIAEoDRIdChVoZWxkX2NvbmN1cnJlbmN5X2tleXMYDiADKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIqCglSdW5RdWV1ZWQSHQoVY29uY3VycmVuY3lfc3RyZWFtX2lkGAEgASgJIlQKFENvbmN1cnJlbmN5UmVxdWVzdGVkEgsKA2tleRgBIAEoCRIOCgZydW5faWQYAiABKAkSEAoIcHJpb3JpdHkYAyABKA0SDQoFbGltaXQYBCABKA0iJAoSQ29uY3VycmVuY3lHcmFudGVkEg4KBnJ1bl9pZBgBIAEoCSIlChNDb25jdXJyZW5jeVJlbGVhc2VkEg4KBnJ1bl9pZBgBIAEoCSJnCglSdW5Gb3JrZWQSLAoGb3JpZ2luGAEgASgLMhwuZm9yZ2Uud29ya2Zsb3cudjEuUnVuT3JpZ2luEiwKBXN0ZXBzGAIgAygLMh0uZm9yZ2UuZXZlbnQudjEuSW5oZXJpdGVkU3RlcCK8AQoNSW5oZXJpdGVkU3RlcBIPCgdzdGVwX2lkGAEgASgJEhcKD2V4ZWN1dGlvbl9jb3VudBgCIAEoDRImCgZvdXRwdXQYAyABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSDgoGZmFpbGVkGAQgASgIEg8KB3NraXBwZWQYBSABKAgSEQoJaGFzX2l0ZW1zGAYgASgIEiUKBWl0ZW1zGAcgAygLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlIkUKDFJ1blNpZ25hbGxlZBIMCgRuYW1lGAEgASgJEicKB3BheWxvYWQYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUiCwoJUnVuUGF1c2VkIg4KDFJ1bkNvbnRpbnVlZCIeCgpSdW5SZXN1bWVkEhAKCHN0ZXBfaWRzGAEgAygJIhMKEVJ1bkRlYWRsaW5lUGFzc2VkIgwKClJ1blN0YXJ0ZWQiSwoMUnVuQ29tcGxldGVkEiYKBm91dHB1dBgBIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZRITCgt3aXRoX2Vycm9ycxgCIAEoCCI3CglSdW5GYWlsZWQSKgoFZXJyb3IYASABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvciIUChJSdW5DYW5jZWxSZXF1ZXN0ZWQiDgoMUnVuQ2FuY2VsbGVkIrgECgtTdGVwU3RhcnRlZBIuCglzdGVwX3R5cGUYASABKA4yGy5mb3JnZS53b3JrZmxvdy52MS5TdGVwVHlwZRIXCg9leGVjdXRpb25faW5kZXgYAiABKA0SDwoHYXR0ZW1wdBgDIAEoDRI1CgVpbnB1dBgEIAMoCzImLmZvcmdlLmV2ZW50LnYxLlN0ZXBTdGFydGVkLklucHV0RW50cnkSEgoKc2Vzc2lvbl9pZBgFIAEoCRIUCgx0b29sX2NhbGxfaWQYBiABKAkSDgoGcHJvbXB0GAcgASgJEhQKDGNoaWxkX3J1bl9pZBgIIAEoCRIYCgtncm91cF9pbmRleBgJIAEoDUgAiAEBEhcKCml0ZW1faW5kZXgYCiABKA1IAYgBARIXCgppdGVtX2NvdW50GAsgASgNSAKIAQESLwoLd2FpdHNfdW50aWwYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEHdhaXRzX2Zvcl9zaWduYWwYDSABKAkSEwoLYXBwcm92YWxfaWQYDiABKAkSEAoIcXVlc3Rpb24YDyABKAkSFgoOcHJvbXB0X3ZhcmlhbnQYECABKAkaRAoKSW5wdXRFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWU6AjgBQg4KDF9ncm91cF9pbmRleEINCgtfaXRlbV9pbmRleEINCgtfaXRlbV9jb3VudCJ2ChJTdGVwQXR0ZW1wdFN0YXJ0ZWQSDwoHYXR0ZW1wdBgBIAEoDRIOCgZ3b3JrZXIYAiABKAkSDQoFZXBvY2gYAyABKA0SHAoPZXhlY3V0aW9uX2luZGV4GAQgASgNSACIAQFCEgoQX2V4ZWN1dGlvbl9pbmRleCLeAQoRU3RlcEF0dGVtcHRGYWlsZWQSKgoFZXJyb3IYASABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvchIPCgdhdHRlbXB0GAIgASgNEjMKD25leHRfYXR0ZW1wdF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoFdXNhZ2UYBCABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2USHAoPZXhlY3V0aW9uX2luZGV4GAUgASgNSACIAQFCEgoQX2V4ZWN1dGlvbl9pbmRleCLyAQoNU3RlcENvbXBsZXRlZBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSGwoTaGFuZGxlcl9kdXJhdGlvbl9tcxgCIAEoBBIYChB0b29sX2R1cmF0aW9uX21zGAMgASgEEiUKBXVzYWdlGAQgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEhQKDG5leHRfc3RlcF9pZBgFIAEoCRITCgtuZXh0X3NvdXJjZRgGIAEoCRIcCg9leGVjdXRpb25faW5kZXgYByABKA1IAIgBAUISChBfZXhlY3V0aW9uX2luZGV4IpEBCgpTdGVwRmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISJQoFdXNhZ2UYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2USHAoPZXhlY3V0aW9uX2luZGV4GAMgASgNSACIAQFCEgoQX2V4ZWN1dGlvbl9pbmRleCIrCgtTdGVwU2tpcHBlZBIOCgZyZWFzb24YASABKAkSDAoEbmVlZBgCIAEoCSJPCg1TdGVwQ2FuY2VsbGVkEhcKD2V4ZWN1dGlvbl9pbmRleBgBIAEoDRIlCgV1c2FnZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZWIGcHJvdG8z", [file_forge_common_v1_common, file_forge_tool_v1_tool, file_forge_workflow_v1_definition, file_forge_workflow_v1_workflow, file_google_protobuf_timestamp]);
 
 /**
  * A run was asked for; the definition is kept whole, so that files may change later.
@@ -91,6 +91,30 @@ export type RunCreated = Message<"forge.event.v1.RunCreated"> & {
    * @generated from field: uint32 depth = 10;
    */
   depth: number;
+
+  /**
+   * Empty: it has none, or it runs below a run that holds the same one.
+   *
+   * @generated from field: string concurrency_key = 11;
+   */
+  concurrencyKey: string;
+
+  /**
+   * @generated from field: uint32 concurrency_limit = 12;
+   */
+  concurrencyLimit: number;
+
+  /**
+   * @generated from field: uint32 priority = 13;
+   */
+  priority: number;
+
+  /**
+   * Keys that the runs above it hold.
+   *
+   * @generated from field: repeated string held_concurrency_keys = 14;
+   */
+  heldConcurrencyKeys: string[];
 };
 
 /**
@@ -99,6 +123,99 @@ export type RunCreated = Message<"forge.event.v1.RunCreated"> & {
  */
 export const RunCreatedSchema: GenMessage<RunCreated> = /*@__PURE__*/
   messageDesc(file_forge_event_v1_run_events, 0);
+
+/**
+ * The run waits until it is granted its concurrency key.
+ *
+ * @generated from message forge.event.v1.RunQueued
+ */
+export type RunQueued = Message<"forge.event.v1.RunQueued"> & {
+  /**
+   * The stream of the key.
+   *
+   * @generated from field: string concurrency_stream_id = 1;
+   */
+  concurrencyStreamId: string;
+};
+
+/**
+ * Describes the message forge.event.v1.RunQueued.
+ * Use `create(RunQueuedSchema)` to create a new message.
+ */
+export const RunQueuedSchema: GenMessage<RunQueued> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 1);
+
+/**
+ * A run asks for a concurrency key.
+ *
+ * @generated from message forge.event.v1.ConcurrencyRequested
+ */
+export type ConcurrencyRequested = Message<"forge.event.v1.ConcurrencyRequested"> & {
+  /**
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: uint32 priority = 3;
+   */
+  priority: number;
+
+  /**
+   * @generated from field: uint32 limit = 4;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message forge.event.v1.ConcurrencyRequested.
+ * Use `create(ConcurrencyRequestedSchema)` to create a new message.
+ */
+export const ConcurrencyRequestedSchema: GenMessage<ConcurrencyRequested> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 2);
+
+/**
+ * A run has the key: the one of the highest priority among those that wait, and among equals the one that waited longest.
+ *
+ * @generated from message forge.event.v1.ConcurrencyGranted
+ */
+export type ConcurrencyGranted = Message<"forge.event.v1.ConcurrencyGranted"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message forge.event.v1.ConcurrencyGranted.
+ * Use `create(ConcurrencyGrantedSchema)` to create a new message.
+ */
+export const ConcurrencyGrantedSchema: GenMessage<ConcurrencyGranted> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 3);
+
+/**
+ * A run has the key no longer, or waits for it no longer.
+ *
+ * @generated from message forge.event.v1.ConcurrencyReleased
+ */
+export type ConcurrencyReleased = Message<"forge.event.v1.ConcurrencyReleased"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message forge.event.v1.ConcurrencyReleased.
+ * Use `create(ConcurrencyReleasedSchema)` to create a new message.
+ */
+export const ConcurrencyReleasedSchema: GenMessage<ConcurrencyReleased> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_run_events, 4);
 
 /**
  * The run began in the middle of another, whose history it shares.
@@ -124,7 +241,7 @@ export type RunForked = Message<"forge.event.v1.RunForked"> & {
  * Use `create(RunForkedSchema)` to create a new message.
  */
 export const RunForkedSchema: GenMessage<RunForked> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 1);
+  messageDesc(file_forge_event_v1_run_events, 5);
 
 /**
  * What a forked run takes over of a step.
@@ -177,7 +294,7 @@ export type InheritedStep = Message<"forge.event.v1.InheritedStep"> & {
  * Use `create(InheritedStepSchema)` to create a new message.
  */
 export const InheritedStepSchema: GenMessage<InheritedStep> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 2);
+  messageDesc(file_forge_event_v1_run_events, 6);
 
 /**
  * Somebody handed over a signal.
@@ -201,7 +318,7 @@ export type RunSignalled = Message<"forge.event.v1.RunSignalled"> & {
  * Use `create(RunSignalledSchema)` to create a new message.
  */
 export const RunSignalledSchema: GenMessage<RunSignalled> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 3);
+  messageDesc(file_forge_event_v1_run_events, 7);
 
 /**
  * By hand: no step begins.
@@ -216,7 +333,7 @@ export type RunPaused = Message<"forge.event.v1.RunPaused"> & {
  * Use `create(RunPausedSchema)` to create a new message.
  */
 export const RunPausedSchema: GenMessage<RunPaused> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 4);
+  messageDesc(file_forge_event_v1_run_events, 8);
 
 /**
  * By hand: steps begin again.
@@ -231,7 +348,7 @@ export type RunContinued = Message<"forge.event.v1.RunContinued"> & {
  * Use `create(RunContinuedSchema)` to create a new message.
  */
 export const RunContinuedSchema: GenMessage<RunContinued> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 5);
+  messageDesc(file_forge_event_v1_run_events, 9);
 
 /**
  * A failed run goes on.
@@ -252,7 +369,7 @@ export type RunResumed = Message<"forge.event.v1.RunResumed"> & {
  * Use `create(RunResumedSchema)` to create a new message.
  */
 export const RunResumedSchema: GenMessage<RunResumed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 6);
+  messageDesc(file_forge_event_v1_run_events, 10);
 
 /**
  * The time that the whole run may take has passed; what is under way is stopped, and the run fails.
@@ -267,7 +384,7 @@ export type RunDeadlinePassed = Message<"forge.event.v1.RunDeadlinePassed"> & {
  * Use `create(RunDeadlinePassedSchema)` to create a new message.
  */
 export const RunDeadlinePassedSchema: GenMessage<RunDeadlinePassed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 7);
+  messageDesc(file_forge_event_v1_run_events, 11);
 
 /**
  * The first step was decided on.
@@ -282,7 +399,7 @@ export type RunStarted = Message<"forge.event.v1.RunStarted"> & {
  * Use `create(RunStartedSchema)` to create a new message.
  */
 export const RunStartedSchema: GenMessage<RunStarted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 8);
+  messageDesc(file_forge_event_v1_run_events, 12);
 
 /**
  * All steps that were to run have run.
@@ -310,7 +427,7 @@ export type RunCompleted = Message<"forge.event.v1.RunCompleted"> & {
  * Use `create(RunCompletedSchema)` to create a new message.
  */
 export const RunCompletedSchema: GenMessage<RunCompleted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 9);
+  messageDesc(file_forge_event_v1_run_events, 13);
 
 /**
  * A step failed for good, or no branch matched.
@@ -329,7 +446,7 @@ export type RunFailed = Message<"forge.event.v1.RunFailed"> & {
  * Use `create(RunFailedSchema)` to create a new message.
  */
 export const RunFailedSchema: GenMessage<RunFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 10);
+  messageDesc(file_forge_event_v1_run_events, 14);
 
 /**
  * Somebody asked for the run to stop.
@@ -344,7 +461,7 @@ export type RunCancelRequested = Message<"forge.event.v1.RunCancelRequested"> & 
  * Use `create(RunCancelRequestedSchema)` to create a new message.
  */
 export const RunCancelRequestedSchema: GenMessage<RunCancelRequested> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 11);
+  messageDesc(file_forge_event_v1_run_events, 15);
 
 /**
  * All of the run is known to have stopped.
@@ -359,7 +476,7 @@ export type RunCancelled = Message<"forge.event.v1.RunCancelled"> & {
  * Use `create(RunCancelledSchema)` to create a new message.
  */
 export const RunCancelledSchema: GenMessage<RunCancelled> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 12);
+  messageDesc(file_forge_event_v1_run_events, 16);
 
 /**
  * A step was decided on, with its input; durable before it is dispatched.
@@ -469,6 +586,13 @@ export type StepStarted = Message<"forge.event.v1.StepStarted"> & {
    * @generated from field: string question = 15;
    */
   question: string;
+
+  /**
+   * Of an agent step with variants: the one that was taken.
+   *
+   * @generated from field: string prompt_variant = 16;
+   */
+  promptVariant: string;
 };
 
 /**
@@ -476,7 +600,7 @@ export type StepStarted = Message<"forge.event.v1.StepStarted"> & {
  * Use `create(StepStartedSchema)` to create a new message.
  */
 export const StepStartedSchema: GenMessage<StepStarted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 13);
+  messageDesc(file_forge_event_v1_run_events, 17);
 
 /**
  * A worker got the go-ahead for a function that is not idempotent: on record before anything happens.
@@ -512,7 +636,7 @@ export type StepAttemptStarted = Message<"forge.event.v1.StepAttemptStarted"> & 
  * Use `create(StepAttemptStartedSchema)` to create a new message.
  */
 export const StepAttemptStartedSchema: GenMessage<StepAttemptStarted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 14);
+  messageDesc(file_forge_event_v1_run_events, 18);
 
 /**
  * An attempt failed; another follows by the step's retry policy.
@@ -555,7 +679,7 @@ export type StepAttemptFailed = Message<"forge.event.v1.StepAttemptFailed"> & {
  * Use `create(StepAttemptFailedSchema)` to create a new message.
  */
 export const StepAttemptFailedSchema: GenMessage<StepAttemptFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 15);
+  messageDesc(file_forge_event_v1_run_events, 19);
 
 /**
  * The step's output joined the state under steps.<step_id>.
@@ -614,7 +738,7 @@ export type StepCompleted = Message<"forge.event.v1.StepCompleted"> & {
  * Use `create(StepCompletedSchema)` to create a new message.
  */
 export const StepCompletedSchema: GenMessage<StepCompleted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 16);
+  messageDesc(file_forge_event_v1_run_events, 20);
 
 /**
  * The step failed for good.
@@ -645,7 +769,7 @@ export type StepFailed = Message<"forge.event.v1.StepFailed"> & {
  * Use `create(StepFailedSchema)` to create a new message.
  */
 export const StepFailedSchema: GenMessage<StepFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 17);
+  messageDesc(file_forge_event_v1_run_events, 21);
 
 /**
  * A step of a graph was passed over.
@@ -673,7 +797,7 @@ export type StepSkipped = Message<"forge.event.v1.StepSkipped"> & {
  * Use `create(StepSkippedSchema)` to create a new message.
  */
 export const StepSkippedSchema: GenMessage<StepSkipped> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 18);
+  messageDesc(file_forge_event_v1_run_events, 22);
 
 /**
  * The execution was stopped before its end, because the run, its step, or what it belongs to was.
@@ -699,5 +823,5 @@ export type StepCancelled = Message<"forge.event.v1.StepCancelled"> & {
  * Use `create(StepCancelledSchema)` to create a new message.
  */
 export const StepCancelledSchema: GenMessage<StepCancelled> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_run_events, 19);
+  messageDesc(file_forge_event_v1_run_events, 23);
 

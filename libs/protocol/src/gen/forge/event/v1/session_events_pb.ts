@@ -8,9 +8,9 @@ import type { ForgeError, Usage, Value } from "../../common/v1/common_pb.ts";
 import { file_forge_common_v1_common } from "../../common/v1/common_pb.ts";
 import type { Message as Message$1, Part } from "../../session/v1/conversation_pb.ts";
 import { file_forge_session_v1_conversation } from "../../session/v1/conversation_pb.ts";
-import type { AgentSpec, ParentStep, TurnOutcome } from "../../session/v1/session_pb.ts";
+import type { AgentSpec, FileChange, HookAt, ParentCall, ParentStep, Plan, TurnOutcome } from "../../session/v1/session_pb.ts";
 import { file_forge_session_v1_session } from "../../session/v1/session_pb.ts";
-import type { CapabilityDecision, ToolPolicy, ToolSpec } from "../../tool/v1/tool_pb.ts";
+import type { CapabilityDecision, Grant, ToolPolicy, ToolPreview, ToolSpec } from "../../tool/v1/tool_pb.ts";
 import { file_forge_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file forge/event/v1/session_events.proto.
  */
 export const file_forge_event_v1_session_events: GenFile = /*@__PURE__*/
-  fileDesc("CiNmb3JnZS9ldmVudC92MS9zZXNzaW9uX2V2ZW50cy5wcm90bxIOZm9yZ2UuZXZlbnQudjEingIKDlNlc3Npb25DcmVhdGVkEioKBWFnZW50GAEgASgLMhsuZm9yZ2Uuc2Vzc2lvbi52MS5BZ2VudFNwZWMSKQoGcG9saWN5GAIgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5EjoKBmxhYmVscxgDIAMoCzIqLmZvcmdlLmV2ZW50LnYxLlNlc3Npb25DcmVhdGVkLkxhYmVsc0VudHJ5Eg0KBXF1ZXVlGAQgASgJEg0KBXRpdGxlGAUgASgJEiwKBnBhcmVudBgGIAEoCzIcLmZvcmdlLnNlc3Npb24udjEuUGFyZW50U3RlcBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIg8KDVNlc3Npb25DbG9zZWQiQQoUU2Vzc2lvblBvbGljeVVwZGF0ZWQSKQoGcG9saWN5GAEgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5IjgKEFNlc3Npb25Db21wYWN0ZWQSDwoHc3VtbWFyeRgBIAEoCRITCgt0aHJvdWdoX3NlcRgCIAEoBCI/Cg1TZXNzaW9uRm9ya2VkEhkKEXNvdXJjZV9zZXNzaW9uX2lkGAEgASgJEhMKC3Rocm91Z2hfc2VxGAIgASgEIjoKDE1lc3NhZ2VBZGRlZBIqCgdtZXNzYWdlGAEgASgLMhkuZm9yZ2Uuc2Vzc2lvbi52MS5NZXNzYWdlImYKC1R1cm5TdGFydGVkEiYKBXRvb2xzGAEgAygLMhcuZm9yZ2UudG9vbC52MS5Ub29sU3BlYxIvCgtkZWFkbGluZV9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAingEKD1R1cm5PdXRwdXREZWx0YRIOCgZvZmZzZXQYASABKAQSDgoEdGV4dBgCIAEoCUgAEhMKCXJlYXNvbmluZxgDIAEoCUgAEjwKDnRvb2xfYXJndW1lbnRzGAQgASgLMiIuZm9yZ2UuZXZlbnQudjEuVG9vbEFyZ3VtZW50c0RlbHRhSAASDQoFZXBvY2gYBSABKA1CCQoHY2hhbm5lbCJUChJUb29sQXJndW1lbnRzRGVsdGESGAoQcHJvdmlkZXJfY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhYKDmFyZ3VtZW50c19qc29uGAMgASgJInwKDVR1cm5Db21wbGV0ZWQSLgoHb3V0Y29tZRgBIAEoDjIdLmZvcmdlLnNlc3Npb24udjEuVHVybk91dGNvbWUSFAoMdGV4dF9wcmV2aWV3GAIgASgJEiUKBXVzYWdlGAMgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIo8BCgpUdXJuRmFpbGVkEi4KB291dGNvbWUYASABKA4yHS5mb3JnZS5zZXNzaW9uLnYxLlR1cm5PdXRjb21lEioKBWVycm9yGAIgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISJQoFdXNhZ2UYAyABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2UiJQoTVHVybkNhbmNlbFJlcXVlc3RlZBIOCgZyZWFzb24YASABKAkiNgoNVHVybkNhbmNlbGxlZBIlCgV1c2FnZRgBIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZSJGCg1UdXJuQWJhbmRvbmVkEg4KBnJlYXNvbhgBIAEoCRIlCgV1c2FnZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZSJoChJUdXJuSW5wdXRSZXF1ZXN0ZWQSEAoIaW5wdXRfaWQYASABKAkSEAoIcXVlc3Rpb24YAiABKAkSLgoKZXhwaXJlc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiMwoRVHVybklucHV0UHJvdmlkZWQSEAoIaW5wdXRfaWQYASABKAkSDAoEdGV4dBgCIAEoCSI5CgtUdXJuU3RlZXJlZBIqCgdtZXNzYWdlGAEgASgLMhkuZm9yZ2Uuc2Vzc2lvbi52MS5NZXNzYWdlIgwKClR1cm5QYXVzZWQiDwoNVHVybkNvbnRpbnVlZCJAChBUdXJuQ2hlY2twb2ludGVkEiwKBGtpbmQYASABKA4yHi5mb3JnZS5ldmVudC52MS5DaGVja3BvaW50S2luZCJVCg5Nb2RlbFJlcXVlc3RlZBINCgVtb2RlbBgBIAEoCRIgChhjb252ZXJzYXRpb25fdGhyb3VnaF9zZXEYAiABKAQSEgoKY2FsbF9pbmRleBgDIAEoDSKdAgoMTW9kZWxTdGFydGVkEhYKDnJlcXVlc3RfZGlnZXN0GAEgASgJEhQKDHBhcnRfZGlnZXN0cxgCIAMoCRIdChV0b29sX2NhdGFsb2d1ZV9kaWdlc3QYAyABKAkSFwoPcGFyYW1ldGVyc19qc29uGAQgASgJEhkKEWNhY2hlX2JyZWFrcG9pbnRzGAUgAygNEjwKCHZlcnNpb25zGAYgAygLMiouZm9yZ2UuZXZlbnQudjEuTW9kZWxTdGFydGVkLlZlcnNpb25zRW50cnkSDgoGd29ya2VyGAcgASgJEg0KBWVwb2NoGAggASgNGi8KDVZlcnNpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKGAQoSTW9kZWxBdHRlbXB0RmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISDwoHYXR0ZW1wdBgCIAEoDRIzCg9uZXh0X2F0dGVtcHRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItIBCg5Nb2RlbENvbXBsZXRlZBIlCgVwYXJ0cxgBIAMoCzIWLmZvcmdlLnNlc3Npb24udjEuUGFydBIzCg1maW5pc2hfcmVhc29uGAIgASgOMhwuZm9yZ2UuZXZlbnQudjEuRmluaXNoUmVhc29uEhYKDnByb3ZpZGVyX21vZGVsGAMgASgJEh4KFnByb3ZpZGVyX21ldGFkYXRhX2pzb24YBCABKAkSEwoLZHVyYXRpb25fbXMYBSABKAQSFwoPZmlyc3Rfb3V0cHV0X21zGAYgASgEIjkKC01vZGVsRmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3IiEAoOTW9kZWxDYW5jZWxsZWQiSgoSTW9kZWxVc2FnZVJlY29yZGVkEg0KBW1vZGVsGAEgASgJEiUKBXVzYWdlGAIgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIsoBCg1Ub29sUmVxdWVzdGVkEgwKBHRvb2wYASABKAkSFgoOYXJndW1lbnRzX2pzb24YAiABKAkSGAoQcHJvdmlkZXJfY2FsbF9pZBgDIAEoCRIzCghkZWNpc2lvbhgEIAEoCzIhLmZvcmdlLnRvb2wudjEuQ2FwYWJpbGl0eURlY2lzaW9uEhIKCmlkZW1wb3RlbnQYBSABKAgSHAoPZXhlY3V0aW9uX2luZGV4GAYgASgNSACIAQFCEgoQX2V4ZWN1dGlvbl9pbmRleCJbChRUb29sQXBwcm92YWxSZXF1aXJlZBITCgthcHByb3ZhbF9pZBgBIAEoCRIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJRCgpUb29sRGVuaWVkEjMKCGRlY2lzaW9uGAEgASgLMiEuZm9yZ2UudG9vbC52MS5DYXBhYmlsaXR5RGVjaXNpb24SDgoGcmVhc29uGAIgASgJIiwKC1Rvb2xTdGFydGVkEg4KBndvcmtlchgBIAEoCRINCgVlcG9jaBgCIAEoDSI+Cg9Ub29sT3V0cHV0RGVsdGESDgoGb2Zmc2V0GAEgASgEEgwKBHRleHQYAiABKAkSDQoFZXBvY2gYAyABKA0iTAoNVG9vbENvbXBsZXRlZBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSEwoLZHVyYXRpb25fbXMYAiABKAQiTQoKVG9vbEZhaWxlZBIqCgVlcnJvchgBIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEhMKC2R1cmF0aW9uX21zGAIgASgEIh8KDVRvb2xDYW5jZWxsZWQSDgoGcmVhc29uGAEgASgJIiQKElRvb2xTZXR0bGVkVW5rbm93bhIOCgZyZWFzb24YASABKAkiRAoQVG9vbFJlcG9ydGVkTGF0ZRIOCgZ3b3JrZXIYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIPCgdwcmV2aWV3GAMgASgJIm0KEEFwcHJvdmFsUmVzb2x2ZWQSEwoLYXBwcm92YWxfaWQYASABKAkSMwoIZGVjaXNpb24YAiABKAsyIS5mb3JnZS50b29sLnYxLkNhcGFiaWxpdHlEZWNpc2lvbhIPCgdjb21tZW50GAMgASgJIiYKD0FwcHJvdmFsRXhwaXJlZBITCgthcHByb3ZhbF9pZBgBIAEoCSqlAQoOQ2hlY2twb2ludEtpbmQSHwobQ0hFQ0tQT0lOVF9LSU5EX1VOU1BFQ0lGSUVEEAASJAogQ0hFQ0tQT0lOVF9LSU5EX0FGVEVSX1VTRVJfSU5QVVQQARIlCiFDSEVDS1BPSU5UX0tJTkRfQkVGT1JFX01PREVMX0NBTEwQAhIlCiFDSEVDS1BPSU5UX0tJTkRfQkVGT1JFX1RPT0xfQ0FMTFMQAyrRAQoMRmluaXNoUmVhc29uEh0KGUZJTklTSF9SRUFTT05fVU5TUEVDSUZJRUQQABIWChJGSU5JU0hfUkVBU09OX1NUT1AQARIYChRGSU5JU0hfUkVBU09OX0xFTkdUSBACEhwKGEZJTklTSF9SRUFTT05fVE9PTF9DQUxMUxADEiAKHEZJTklTSF9SRUFTT05fQ09OVEVOVF9GSUxURVIQBBIXChNGSU5JU0hfUkVBU09OX0VSUk9SEAUSFwoTRklOSVNIX1JFQVNPTl9PVEhFUhAGYgZwcm90bzM", [file_forge_common_v1_common, file_forge_session_v1_conversation, file_forge_session_v1_session, file_forge_tool_v1_tool, file_google_protobuf_timestamp]);
+  fileDesc("CiNmb3JnZS9ldmVudC92MS9zZXNzaW9uX2V2ZW50cy5wcm90bxIOZm9yZ2UuZXZlbnQudjEi0QIKDlNlc3Npb25DcmVhdGVkEioKBWFnZW50GAEgASgLMhsuZm9yZ2Uuc2Vzc2lvbi52MS5BZ2VudFNwZWMSKQoGcG9saWN5GAIgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5EjoKBmxhYmVscxgDIAMoCzIqLmZvcmdlLmV2ZW50LnYxLlNlc3Npb25DcmVhdGVkLkxhYmVsc0VudHJ5Eg0KBXF1ZXVlGAQgASgJEg0KBXRpdGxlGAUgASgJEiwKBnBhcmVudBgGIAEoCzIcLmZvcmdlLnNlc3Npb24udjEuUGFyZW50U3RlcBIxCgtwYXJlbnRfY2FsbBgHIAEoCzIcLmZvcmdlLnNlc3Npb24udjEuUGFyZW50Q2FsbBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIg8KDVNlc3Npb25DbG9zZWQiWQoUU2Vzc2lvblBvbGljeVVwZGF0ZWQSKQoGcG9saWN5GAEgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5EhYKDmdyYW50c19yZXZva2VkGAIgASgIIoUBChBTZXNzaW9uQ29tcGFjdGVkEg8KB3N1bW1hcnkYASABKAkSEwoLdGhyb3VnaF9zZXEYAiABKAQSFQoNY29tcGFjdGlvbl9pZBgDIAEoCRINCgVtb2RlbBgEIAEoCRIlCgV1c2FnZRgFIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZSKfAQoaU2Vzc2lvbkNvbXBhY3Rpb25SZXF1ZXN0ZWQSFQoNY29tcGFjdGlvbl9pZBgBIAEoCRITCgt0aHJvdWdoX3NlcRgCIAEoBBIwCgZyZWFzb24YAyABKA4yIC5mb3JnZS5ldmVudC52MS5Db21wYWN0aW9uUmVhc29uEhQKDGluc3RydWN0aW9ucxgEIAEoCRINCgVtb2RlbBgFIAEoCSJcChdTZXNzaW9uQ29tcGFjdGlvbkZhaWxlZBIVCg1jb21wYWN0aW9uX2lkGAEgASgJEioKBWVycm9yGAIgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3IiNgoOU2Vzc2lvblJld291bmQSEwoLdGhyb3VnaF9zZXEYASABKAQSDwoHdW5kb19pZBgCIAEoCSI/Cg1TZXNzaW9uRm9ya2VkEhkKEXNvdXJjZV9zZXNzaW9uX2lkGAEgASgJEhMKC3Rocm91Z2hfc2VxGAIgASgEIjoKDE1lc3NhZ2VBZGRlZBIqCgdtZXNzYWdlGAEgASgLMhkuZm9yZ2Uuc2Vzc2lvbi52MS5NZXNzYWdlIn8KC1R1cm5TdGFydGVkEiYKBXRvb2xzGAEgAygLMhcuZm9yZ2UudG9vbC52MS5Ub29sU3BlYxIvCgtkZWFkbGluZV9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPY29udGV4dF9zb3VyY2VzGAMgAygJIp4BCg9UdXJuT3V0cHV0RGVsdGESDgoGb2Zmc2V0GAEgASgEEg4KBHRleHQYAiABKAlIABITCglyZWFzb25pbmcYAyABKAlIABI8Cg50b29sX2FyZ3VtZW50cxgEIAEoCzIiLmZvcmdlLmV2ZW50LnYxLlRvb2xBcmd1bWVudHNEZWx0YUgAEg0KBWVwb2NoGAUgASgNQgkKB2NoYW5uZWwiVAoSVG9vbEFyZ3VtZW50c0RlbHRhEhgKEHByb3ZpZGVyX2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCSJ8Cg1UdXJuQ29tcGxldGVkEi4KB291dGNvbWUYASABKA4yHS5mb3JnZS5zZXNzaW9uLnYxLlR1cm5PdXRjb21lEhQKDHRleHRfcHJldmlldxgCIAEoCRIlCgV1c2FnZRgDIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZSKPAQoKVHVybkZhaWxlZBIuCgdvdXRjb21lGAEgASgOMh0uZm9yZ2Uuc2Vzc2lvbi52MS5UdXJuT3V0Y29tZRIqCgVlcnJvchgCIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEiUKBXVzYWdlGAMgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIiUKE1R1cm5DYW5jZWxSZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJIjYKDVR1cm5DYW5jZWxsZWQSJQoFdXNhZ2UYASABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2UiRgoNVHVybkFiYW5kb25lZBIOCgZyZWFzb24YASABKAkSJQoFdXNhZ2UYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2UiqQEKElR1cm5JbnB1dFJlcXVlc3RlZBIQCghpbnB1dF9pZBgBIAEoCRIQCghxdWVzdGlvbhgCIAEoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgVlcnJvchgEIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEhMKC3Jlc3VtZV9qc29uGAUgASgJIjMKEVR1cm5JbnB1dFByb3ZpZGVkEhAKCGlucHV0X2lkGAEgASgJEgwKBHRleHQYAiABKAkiOQoLVHVyblN0ZWVyZWQSKgoHbWVzc2FnZRgBIAEoCzIZLmZvcmdlLnNlc3Npb24udjEuTWVzc2FnZSIMCgpUdXJuUGF1c2VkIg8KDVR1cm5Db250aW51ZWQijwEKF1dvcmtzcGFjZUNoYW5nZVJlY29yZGVkEhEKCWNoYW5nZV9pZBgBIAEoCRIrCgVmaWxlcxgCIAMoCzIcLmZvcmdlLnNlc3Npb24udjEuRmlsZUNoYW5nZRIQCghvYnNlcnZlZBgDIAEoCBIUCgxub3RfdW5kb2FibGUYBCADKAkSDAoEdG9vbBgFIAEoCSJZChZXb3Jrc3BhY2VVbmRvUmVxdWVzdGVkEg8KB3VuZG9faWQYASABKAkSEgoKY2hhbmdlX2lkcxgCIAMoCRIaChJyZXdpbmRfdGhyb3VnaF9zZXEYAyABKAQiPgoLVW5kb1JlZnVzYWwSEQoJY2hhbmdlX2lkGAEgASgJEgwKBHBhdGgYAiABKAkSDgoGcmVhc29uGAMgASgJImoKFVdvcmtzcGFjZUNoYW5nZVVuZG9uZRIPCgd1bmRvX2lkGAEgASgJEhIKCmNoYW5nZV9pZHMYAiADKAkSLAoHcmVmdXNlZBgDIAMoCzIbLmZvcmdlLmV2ZW50LnYxLlVuZG9SZWZ1c2FsIlIKE1dvcmtzcGFjZVVuZG9GYWlsZWQSDwoHdW5kb19pZBgBIAEoCRIqCgVlcnJvchgCIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yIjMKC1BsYW5VcGRhdGVkEiQKBHBsYW4YASABKAsyFi5mb3JnZS5zZXNzaW9uLnYxLlBsYW4iagoUVXNlclByb2dyZXNzUmVwb3J0ZWQSDwoHbWVzc2FnZRgBIAEoCRIVCghmcmFjdGlvbhgCIAEoAUgAiAEBEg0KBWVwb2NoGAMgASgNEg4KBm9mZnNldBgEIAEoBEILCglfZnJhY3Rpb24iUwoWVXNlclN0cnVjdHVyZWRSZXBvcnRlZBIMCgR0eXBlGAEgASgJEgwKBGpzb24YAiABKAkSDQoFZXBvY2gYAyABKA0SDgoGb2Zmc2V0GAQgASgEIrMBCghIb29rRWRpdBIwCgthZGRfbWVzc2FnZRgBIAEoCzIZLmZvcmdlLnNlc3Npb24udjEuTWVzc2FnZUgAEhYKDHJlcGxhY2VfdGV4dBgCIAEoCUgAEg8KBWJsb2NrGAMgASgJSAASDwoFZ29fb24YBCABKAhIABIzCglkZW55X2NhbGwYBSABKAsyHi5mb3JnZS5ldmVudC52MS5Ib29rRGVuaWVkQ2FsbEgAQgYKBGtpbmQiNgoOSG9va0RlbmllZENhbGwSFAoMdG9vbF9jYWxsX2lkGAEgASgJEg4KBnJlYXNvbhgCIAEoCSJ7Cg1Ib29rUmVxdWVzdGVkEhQKDGhvb2tfY2FsbF9pZBgBIAEoCRIMCgRob29rGAIgASgJEiQKAmF0GAMgASgOMhguZm9yZ2Uuc2Vzc2lvbi52MS5Ib29rQXQSDQoFaW5kZXgYBCABKA0SEQoJYWJvdXRfc2VxGAUgASgEIrkBCg1Ib29rQ29tcGxldGVkEhQKDGhvb2tfY2FsbF9pZBgBIAEoCRIMCgRob29rGAIgASgJEiQKAmF0GAMgASgOMhguZm9yZ2Uuc2Vzc2lvbi52MS5Ib29rQXQSJwoFZWRpdHMYBCADKAsyGC5mb3JnZS5ldmVudC52MS5Ib29rRWRpdBITCgtkdXJhdGlvbl9tcxgFIAEoBBINCgVpbmRleBgGIAEoDRIRCglhYm91dF9zZXEYByABKAQikQEKCkhvb2tGYWlsZWQSFAoMaG9va19jYWxsX2lkGAEgASgJEgwKBGhvb2sYAiABKAkSJAoCYXQYAyABKA4yGC5mb3JnZS5zZXNzaW9uLnYxLkhvb2tBdBIqCgVlcnJvchgEIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEg0KBWluZGV4GAUgASgNIkAKEFR1cm5DaGVja3BvaW50ZWQSLAoEa2luZBgBIAEoDjIeLmZvcmdlLmV2ZW50LnYxLkNoZWNrcG9pbnRLaW5kIlUKDk1vZGVsUmVxdWVzdGVkEg0KBW1vZGVsGAEgASgJEiAKGGNvbnZlcnNhdGlvbl90aHJvdWdoX3NlcRgCIAEoBBISCgpjYWxsX2luZGV4GAMgASgNIp0CCgxNb2RlbFN0YXJ0ZWQSFgoOcmVxdWVzdF9kaWdlc3QYASABKAkSFAoMcGFydF9kaWdlc3RzGAIgAygJEh0KFXRvb2xfY2F0YWxvZ3VlX2RpZ2VzdBgDIAEoCRIXCg9wYXJhbWV0ZXJzX2pzb24YBCABKAkSGQoRY2FjaGVfYnJlYWtwb2ludHMYBSADKA0SPAoIdmVyc2lvbnMYBiADKAsyKi5mb3JnZS5ldmVudC52MS5Nb2RlbFN0YXJ0ZWQuVmVyc2lvbnNFbnRyeRIOCgZ3b3JrZXIYByABKAkSDQoFZXBvY2gYCCABKA0aLwoNVmVyc2lvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIoYBChJNb2RlbEF0dGVtcHRGYWlsZWQSKgoFZXJyb3IYASABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvchIPCgdhdHRlbXB0GAIgASgNEjMKD25leHRfYXR0ZW1wdF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi8QEKDk1vZGVsQ29tcGxldGVkEiUKBXBhcnRzGAEgAygLMhYuZm9yZ2Uuc2Vzc2lvbi52MS5QYXJ0EjMKDWZpbmlzaF9yZWFzb24YAiABKA4yHC5mb3JnZS5ldmVudC52MS5GaW5pc2hSZWFzb24SFgoOcHJvdmlkZXJfbW9kZWwYAyABKAkSHgoWcHJvdmlkZXJfbWV0YWRhdGFfanNvbhgEIAEoCRITCgtkdXJhdGlvbl9tcxgFIAEoBBIXCg9maXJzdF9vdXRwdXRfbXMYBiABKAQSHQoVY29udGV4dF93aW5kb3dfdG9rZW5zGAcgASgNIjkKC01vZGVsRmFpbGVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3IiEAoOTW9kZWxDYW5jZWxsZWQiSgoSTW9kZWxVc2FnZVJlY29yZGVkEg0KBW1vZGVsGAEgASgJEiUKBXVzYWdlGAIgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIsoBCg1Ub29sUmVxdWVzdGVkEgwKBHRvb2wYASABKAkSFgoOYXJndW1lbnRzX2pzb24YAiABKAkSGAoQcHJvdmlkZXJfY2FsbF9pZBgDIAEoCRIzCghkZWNpc2lvbhgEIAEoCzIhLmZvcmdlLnRvb2wudjEuQ2FwYWJpbGl0eURlY2lzaW9uEhIKCmlkZW1wb3RlbnQYBSABKAgSHAoPZXhlY3V0aW9uX2luZGV4GAYgASgNSACIAQFCEgoQX2V4ZWN1dGlvbl9pbmRleCKBAQoNVG9vbFByZXZpZXdlZBIrCgdwcmV2aWV3GAEgASgLMhouZm9yZ2UudG9vbC52MS5Ub29sUHJldmlldxIzCghkZWNpc2lvbhgCIAEoCzIhLmZvcmdlLnRvb2wudjEuQ2FwYWJpbGl0eURlY2lzaW9uEg4KBndvcmtlchgDIAEoCSJaChNUb29sQXJndW1lbnRzRWRpdGVkEhYKDmFyZ3VtZW50c19qc29uGAEgASgJEhgKEGFyZ3VtZW50c19kaWdlc3QYAiABKAkSEQoJZWRpdGVkX2J5GAMgASgJIn8KC1Rvb2xSZXRyaWVkEioKBWVycm9yGAEgASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISDwoHYXR0ZW1wdBgCIAEoDRIzCg9uZXh0X2F0dGVtcHRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlsKFFRvb2xBcHByb3ZhbFJlcXVpcmVkEhMKC2FwcHJvdmFsX2lkGAEgASgJEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlEKClRvb2xEZW5pZWQSMwoIZGVjaXNpb24YASABKAsyIS5mb3JnZS50b29sLnYxLkNhcGFiaWxpdHlEZWNpc2lvbhIOCgZyZWFzb24YAiABKAkiLAoLVG9vbFN0YXJ0ZWQSDgoGd29ya2VyGAEgASgJEg0KBWVwb2NoGAIgASgNIj4KD1Rvb2xPdXRwdXREZWx0YRIOCgZvZmZzZXQYASABKAQSDAoEdGV4dBgCIAEoCRINCgVlcG9jaBgDIAEoDSJgCg1Ub29sQ29tcGxldGVkEiYKBm91dHB1dBgBIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZRITCgtkdXJhdGlvbl9tcxgCIAEoBBISCgpicmVha190dXJuGAMgASgIIk0KClRvb2xGYWlsZWQSKgoFZXJyb3IYASABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvchITCgtkdXJhdGlvbl9tcxgCIAEoBCIfCg1Ub29sQ2FuY2VsbGVkEg4KBnJlYXNvbhgBIAEoCSIkChJUb29sU2V0dGxlZFVua25vd24SDgoGcmVhc29uGAEgASgJIkQKEFRvb2xSZXBvcnRlZExhdGUSDgoGd29ya2VyGAEgASgJEg8KB291dGNvbWUYAiABKAkSDwoHcHJldmlldxgDIAEoCSKlAQoQQXBwcm92YWxSZXNvbHZlZBITCgthcHByb3ZhbF9pZBgBIAEoCRIzCghkZWNpc2lvbhgCIAEoCzIhLmZvcmdlLnRvb2wudjEuQ2FwYWJpbGl0eURlY2lzaW9uEg8KB2NvbW1lbnQYAyABKAkSIwoFZ3JhbnQYBCABKAsyFC5mb3JnZS50b29sLnYxLkdyYW50EhEKCXN0b3BfdHVybhgFIAEoCCImCg9BcHByb3ZhbEV4cGlyZWQSEwoLYXBwcm92YWxfaWQYASABKAkqlAEKEENvbXBhY3Rpb25SZWFzb24SIQodQ09NUEFDVElPTl9SRUFTT05fVU5TUEVDSUZJRUQQABIfChtDT01QQUNUSU9OX1JFQVNPTl9SRVFVRVNURUQQARIcChhDT01QQUNUSU9OX1JFQVNPTl9XSU5ET1cQAhIeChpDT01QQUNUSU9OX1JFQVNPTl9PVkVSRkxPVxADKqUBCg5DaGVja3BvaW50S2luZBIfChtDSEVDS1BPSU5UX0tJTkRfVU5TUEVDSUZJRUQQABIkCiBDSEVDS1BPSU5UX0tJTkRfQUZURVJfVVNFUl9JTlBVVBABEiUKIUNIRUNLUE9JTlRfS0lORF9CRUZPUkVfTU9ERUxfQ0FMTBACEiUKIUNIRUNLUE9JTlRfS0lORF9CRUZPUkVfVE9PTF9DQUxMUxADKtEBCgxGaW5pc2hSZWFzb24SHQoZRklOSVNIX1JFQVNPTl9VTlNQRUNJRklFRBAAEhYKEkZJTklTSF9SRUFTT05fU1RPUBABEhgKFEZJTklTSF9SRUFTT05fTEVOR1RIEAISHAoYRklOSVNIX1JFQVNPTl9UT09MX0NBTExTEAMSIAocRklOSVNIX1JFQVNPTl9DT05URU5UX0ZJTFRFUhAEEhcKE0ZJTklTSF9SRUFTT05fRVJST1IQBRIXChNGSU5JU0hfUkVBU09OX09USEVSEAZiBnByb3RvMw", [file_forge_common_v1_common, file_forge_session_v1_conversation, file_forge_session_v1_session, file_forge_tool_v1_tool, file_google_protobuf_timestamp]);
 
 /**
  * A session began.
@@ -57,6 +57,11 @@ export type SessionCreated = Message<"forge.event.v1.SessionCreated"> & {
    * @generated from field: forge.session.v1.ParentStep parent = 6;
    */
   parent?: ParentStep | undefined;
+
+  /**
+   * @generated from field: forge.session.v1.ParentCall parent_call = 7;
+   */
+  parentCall?: ParentCall | undefined;
 };
 
 /**
@@ -91,6 +96,13 @@ export type SessionPolicyUpdated = Message<"forge.event.v1.SessionPolicyUpdated"
    * @generated from field: forge.tool.v1.ToolPolicy policy = 1;
    */
   policy?: ToolPolicy | undefined;
+
+  /**
+   * What was granted for the session, and for the turn, holds no more.
+   *
+   * @generated from field: bool grants_revoked = 2;
+   */
+  grantsRevoked: boolean;
 };
 
 /**
@@ -117,6 +129,23 @@ export type SessionCompacted = Message<"forge.event.v1.SessionCompacted"> & {
    * @generated from field: uint64 through_seq = 2;
    */
   throughSeq: bigint;
+
+  /**
+   * Of a summary that a model wrote.
+   *
+   * @generated from field: string compaction_id = 3;
+   */
+  compactionId: string;
+
+  /**
+   * @generated from field: string model = 4;
+   */
+  model: string;
+
+  /**
+   * @generated from field: forge.common.v1.Usage usage = 5;
+   */
+  usage?: Usage | undefined;
 };
 
 /**
@@ -125,6 +154,101 @@ export type SessionCompacted = Message<"forge.event.v1.SessionCompacted"> & {
  */
 export const SessionCompactedSchema: GenMessage<SessionCompacted> = /*@__PURE__*/
   messageDesc(file_forge_event_v1_session_events, 3);
+
+/**
+ * A model is to summarise the conversation. No model call of the session starts before it has.
+ *
+ * @generated from message forge.event.v1.SessionCompactionRequested
+ */
+export type SessionCompactionRequested = Message<"forge.event.v1.SessionCompactionRequested"> & {
+  /**
+   * @generated from field: string compaction_id = 1;
+   */
+  compactionId: string;
+
+  /**
+   * Inclusive; at a closed step: no call without its result is cut.
+   *
+   * @generated from field: uint64 through_seq = 2;
+   */
+  throughSeq: bigint;
+
+  /**
+   * @generated from field: forge.event.v1.CompactionReason reason = 3;
+   */
+  reason: CompactionReason;
+
+  /**
+   * For the one who summarises; at most 4,096 characters.
+   *
+   * @generated from field: string instructions = 4;
+   */
+  instructions: string;
+
+  /**
+   * @generated from field: string model = 5;
+   */
+  model: string;
+};
+
+/**
+ * Describes the message forge.event.v1.SessionCompactionRequested.
+ * Use `create(SessionCompactionRequestedSchema)` to create a new message.
+ */
+export const SessionCompactionRequestedSchema: GenMessage<SessionCompactionRequested> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 4);
+
+/**
+ * No summary came of it; the conversation is as it was.
+ *
+ * @generated from message forge.event.v1.SessionCompactionFailed
+ */
+export type SessionCompactionFailed = Message<"forge.event.v1.SessionCompactionFailed"> & {
+  /**
+   * @generated from field: string compaction_id = 1;
+   */
+  compactionId: string;
+
+  /**
+   * @generated from field: forge.common.v1.ForgeError error = 2;
+   */
+  error?: ForgeError | undefined;
+};
+
+/**
+ * Describes the message forge.event.v1.SessionCompactionFailed.
+ * Use `create(SessionCompactionFailedSchema)` to create a new message.
+ */
+export const SessionCompactionFailedSchema: GenMessage<SessionCompactionFailed> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 5);
+
+/**
+ * The conversation stands as it did at a seq: what came after is no part of it any more. The events stay.
+ *
+ * @generated from message forge.event.v1.SessionRewound
+ */
+export type SessionRewound = Message<"forge.event.v1.SessionRewound"> & {
+  /**
+   * Inclusive.
+   *
+   * @generated from field: uint64 through_seq = 1;
+   */
+  throughSeq: bigint;
+
+  /**
+   * The undo that took back the files, where they were to be taken back.
+   *
+   * @generated from field: string undo_id = 2;
+   */
+  undoId: string;
+};
+
+/**
+ * Describes the message forge.event.v1.SessionRewound.
+ * Use `create(SessionRewoundSchema)` to create a new message.
+ */
+export const SessionRewoundSchema: GenMessage<SessionRewound> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 6);
 
 /**
  * A session began with another's history; it is in this stream, before this event, as messages.
@@ -148,7 +272,7 @@ export type SessionForked = Message<"forge.event.v1.SessionForked"> & {
  * Use `create(SessionForkedSchema)` to create a new message.
  */
 export const SessionForkedSchema: GenMessage<SessionForked> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 4);
+  messageDesc(file_forge_event_v1_session_events, 7);
 
 /**
  * A message joined the conversation.
@@ -167,7 +291,7 @@ export type MessageAdded = Message<"forge.event.v1.MessageAdded"> & {
  * Use `create(MessageAddedSchema)` to create a new message.
  */
 export const MessageAddedSchema: GenMessage<MessageAdded> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 5);
+  messageDesc(file_forge_event_v1_session_events, 8);
 
 /**
  * A turn began.
@@ -188,6 +312,13 @@ export type TurnStarted = Message<"forge.event.v1.TurnStarted"> & {
    * @generated from field: google.protobuf.Timestamp deadline_at = 2;
    */
   deadlineAt?: Timestamp | undefined;
+
+  /**
+   * Rules and references that the host put before the turn, for review: paths relative to the workspace, for example "AGENTS.md"; at most 256.
+   *
+   * @generated from field: repeated string context_sources = 3;
+   */
+  contextSources: string[];
 };
 
 /**
@@ -195,7 +326,7 @@ export type TurnStarted = Message<"forge.event.v1.TurnStarted"> & {
  * Use `create(TurnStartedSchema)` to create a new message.
  */
 export const TurnStartedSchema: GenMessage<TurnStarted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 6);
+  messageDesc(file_forge_event_v1_session_events, 9);
 
 /**
  * A piece of a model's answer while it is written. Pruned once the whole is durable.
@@ -246,7 +377,7 @@ export type TurnOutputDelta = Message<"forge.event.v1.TurnOutputDelta"> & {
  * Use `create(TurnOutputDeltaSchema)` to create a new message.
  */
 export const TurnOutputDeltaSchema: GenMessage<TurnOutputDelta> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 7);
+  messageDesc(file_forge_event_v1_session_events, 10);
 
 /**
  * A piece of a call's arguments.
@@ -275,7 +406,7 @@ export type ToolArgumentsDelta = Message<"forge.event.v1.ToolArgumentsDelta"> & 
  * Use `create(ToolArgumentsDeltaSchema)` to create a new message.
  */
 export const ToolArgumentsDeltaSchema: GenMessage<ToolArgumentsDelta> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 8);
+  messageDesc(file_forge_event_v1_session_events, 11);
 
 /**
  * A turn reached its end; the outcome says how.
@@ -306,7 +437,7 @@ export type TurnCompleted = Message<"forge.event.v1.TurnCompleted"> & {
  * Use `create(TurnCompletedSchema)` to create a new message.
  */
 export const TurnCompletedSchema: GenMessage<TurnCompleted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 9);
+  messageDesc(file_forge_event_v1_session_events, 12);
 
 /**
  * A turn ended by an error.
@@ -335,7 +466,7 @@ export type TurnFailed = Message<"forge.event.v1.TurnFailed"> & {
  * Use `create(TurnFailedSchema)` to create a new message.
  */
 export const TurnFailedSchema: GenMessage<TurnFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 10);
+  messageDesc(file_forge_event_v1_session_events, 13);
 
 /**
  * Somebody asked for the turn to stop.
@@ -356,7 +487,7 @@ export type TurnCancelRequested = Message<"forge.event.v1.TurnCancelRequested"> 
  * Use `create(TurnCancelRequestedSchema)` to create a new message.
  */
 export const TurnCancelRequestedSchema: GenMessage<TurnCancelRequested> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 11);
+  messageDesc(file_forge_event_v1_session_events, 14);
 
 /**
  * All of the turn is known to have stopped.
@@ -375,7 +506,7 @@ export type TurnCancelled = Message<"forge.event.v1.TurnCancelled"> & {
  * Use `create(TurnCancelledSchema)` to create a new message.
  */
 export const TurnCancelledSchema: GenMessage<TurnCancelled> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 12);
+  messageDesc(file_forge_event_v1_session_events, 15);
 
 /**
  * An operator ended a turn whose work nobody could confirm.
@@ -399,7 +530,7 @@ export type TurnAbandoned = Message<"forge.event.v1.TurnAbandoned"> & {
  * Use `create(TurnAbandonedSchema)` to create a new message.
  */
 export const TurnAbandonedSchema: GenMessage<TurnAbandoned> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 13);
+  messageDesc(file_forge_event_v1_session_events, 16);
 
 /**
  * A tool asks a person; the turn waits for the answer.
@@ -423,6 +554,20 @@ export type TurnInputRequested = Message<"forge.event.v1.TurnInputRequested"> & 
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * Set where the call failed and the agent's recovery asks a person: the answer becomes the call's result.
+   *
+   * @generated from field: forge.common.v1.ForgeError error = 4;
+   */
+  error?: ForgeError | undefined;
+
+  /**
+   * Of a tool that needs the answer to go on: comes back to its worker; at most 16 KiB.
+   *
+   * @generated from field: string resume_json = 5;
+   */
+  resumeJson: string;
 };
 
 /**
@@ -430,7 +575,7 @@ export type TurnInputRequested = Message<"forge.event.v1.TurnInputRequested"> & 
  * Use `create(TurnInputRequestedSchema)` to create a new message.
  */
 export const TurnInputRequestedSchema: GenMessage<TurnInputRequested> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 14);
+  messageDesc(file_forge_event_v1_session_events, 17);
 
 /**
  * A person answered; the answer is the tool's output, and `tool.completed` follows.
@@ -454,7 +599,7 @@ export type TurnInputProvided = Message<"forge.event.v1.TurnInputProvided"> & {
  * Use `create(TurnInputProvidedSchema)` to create a new message.
  */
 export const TurnInputProvidedSchema: GenMessage<TurnInputProvided> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 15);
+  messageDesc(file_forge_event_v1_session_events, 18);
 
 /**
  * A person told the running turn more; the message joins the conversation before the next model call.
@@ -473,7 +618,7 @@ export type TurnSteered = Message<"forge.event.v1.TurnSteered"> & {
  * Use `create(TurnSteeredSchema)` to create a new message.
  */
 export const TurnSteeredSchema: GenMessage<TurnSteered> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 16);
+  messageDesc(file_forge_event_v1_session_events, 19);
 
 /**
  * The turn is held before its next dispatch; what was dispatched, finishes.
@@ -488,7 +633,7 @@ export type TurnPaused = Message<"forge.event.v1.TurnPaused"> & {
  * Use `create(TurnPausedSchema)` to create a new message.
  */
 export const TurnPausedSchema: GenMessage<TurnPaused> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 17);
+  messageDesc(file_forge_event_v1_session_events, 20);
 
 /**
  * The turn goes on.
@@ -503,7 +648,492 @@ export type TurnContinued = Message<"forge.event.v1.TurnContinued"> & {
  * Use `create(TurnContinuedSchema)` to create a new message.
  */
 export const TurnContinuedSchema: GenMessage<TurnContinued> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 18);
+  messageDesc(file_forge_event_v1_session_events, 21);
+
+/**
+ * A tool call changed files of the workspace: one transaction, undone whole or not at all.
+ *
+ * @generated from message forge.event.v1.WorkspaceChangeRecorded
+ */
+export type WorkspaceChangeRecorded = Message<"forge.event.v1.WorkspaceChangeRecorded"> & {
+  /**
+   * @generated from field: string change_id = 1;
+   */
+  changeId: string;
+
+  /**
+   * At most 1,000; what is beyond is counted in not_undoable.
+   *
+   * @generated from field: repeated forge.session.v1.FileChange files = 2;
+   */
+  files: FileChange[];
+
+  /**
+   * True where the tool did not say so itself: found by comparing the workspace before and after.
+   *
+   * @generated from field: bool observed = 3;
+   */
+  observed: boolean;
+
+  /**
+   * What else happened that nobody can undo, for people: "12 ignored files", ".git refs"; at most 32 of at most 256 characters.
+   *
+   * @generated from field: repeated string not_undoable = 4;
+   */
+  notUndoable: string[];
+
+  /**
+   * The tool that was called; filled in by the control plane.
+   *
+   * @generated from field: string tool = 5;
+   */
+  tool: string;
+};
+
+/**
+ * Describes the message forge.event.v1.WorkspaceChangeRecorded.
+ * Use `create(WorkspaceChangeRecordedSchema)` to create a new message.
+ */
+export const WorkspaceChangeRecordedSchema: GenMessage<WorkspaceChangeRecorded> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 22);
+
+/**
+ * Changes are to be taken back.
+ *
+ * @generated from message forge.event.v1.WorkspaceUndoRequested
+ */
+export type WorkspaceUndoRequested = Message<"forge.event.v1.WorkspaceUndoRequested"> & {
+  /**
+   * @generated from field: string undo_id = 1;
+   */
+  undoId: string;
+
+  /**
+   * In the order in which they are taken back: newest first; at most 1,000.
+   *
+   * @generated from field: repeated string change_ids = 2;
+   */
+  changeIds: string[];
+
+  /**
+   * The conversation is rewound to here once the files are as they were; 0: it stays.
+   *
+   * @generated from field: uint64 rewind_through_seq = 3;
+   */
+  rewindThroughSeq: bigint;
+};
+
+/**
+ * Describes the message forge.event.v1.WorkspaceUndoRequested.
+ * Use `create(WorkspaceUndoRequestedSchema)` to create a new message.
+ */
+export const WorkspaceUndoRequestedSchema: GenMessage<WorkspaceUndoRequested> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 23);
+
+/**
+ * Why a change was left as it is.
+ *
+ * @generated from message forge.event.v1.UndoRefusal
+ */
+export type UndoRefusal = Message<"forge.event.v1.UndoRefusal"> & {
+  /**
+   * @generated from field: string change_id = 1;
+   */
+  changeId: string;
+
+  /**
+   * @generated from field: string path = 2;
+   */
+  path: string;
+
+  /**
+   * For people, for example "was changed since by somebody else".
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message forge.event.v1.UndoRefusal.
+ * Use `create(UndoRefusalSchema)` to create a new message.
+ */
+export const UndoRefusalSchema: GenMessage<UndoRefusal> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 24);
+
+/**
+ * What came of an undo. A person's later change is never destroyed: such a change is refused, and so are those beneath it.
+ *
+ * @generated from message forge.event.v1.WorkspaceChangeUndone
+ */
+export type WorkspaceChangeUndone = Message<"forge.event.v1.WorkspaceChangeUndone"> & {
+  /**
+   * @generated from field: string undo_id = 1;
+   */
+  undoId: string;
+
+  /**
+   * @generated from field: repeated string change_ids = 2;
+   */
+  changeIds: string[];
+
+  /**
+   * @generated from field: repeated forge.event.v1.UndoRefusal refused = 3;
+   */
+  refused: UndoRefusal[];
+};
+
+/**
+ * Describes the message forge.event.v1.WorkspaceChangeUndone.
+ * Use `create(WorkspaceChangeUndoneSchema)` to create a new message.
+ */
+export const WorkspaceChangeUndoneSchema: GenMessage<WorkspaceChangeUndone> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 25);
+
+/**
+ * Nothing was undone.
+ *
+ * @generated from message forge.event.v1.WorkspaceUndoFailed
+ */
+export type WorkspaceUndoFailed = Message<"forge.event.v1.WorkspaceUndoFailed"> & {
+  /**
+   * @generated from field: string undo_id = 1;
+   */
+  undoId: string;
+
+  /**
+   * @generated from field: forge.common.v1.ForgeError error = 2;
+   */
+  error?: ForgeError | undefined;
+};
+
+/**
+ * Describes the message forge.event.v1.WorkspaceUndoFailed.
+ * Use `create(WorkspaceUndoFailedSchema)` to create a new message.
+ */
+export const WorkspaceUndoFailedSchema: GenMessage<WorkspaceUndoFailed> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 26);
+
+/**
+ * The agent says what it is going to do and how far it is. For people; nothing follows from it.
+ *
+ * @generated from message forge.event.v1.PlanUpdated
+ */
+export type PlanUpdated = Message<"forge.event.v1.PlanUpdated"> & {
+  /**
+   * @generated from field: forge.session.v1.Plan plan = 1;
+   */
+  plan?: Plan | undefined;
+};
+
+/**
+ * Describes the message forge.event.v1.PlanUpdated.
+ * Use `create(PlanUpdatedSchema)` to create a new message.
+ */
+export const PlanUpdatedSchema: GenMessage<PlanUpdated> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 27);
+
+/**
+ * A tool tells people how far it is. Kept like output: pruned once the call has ended.
+ *
+ * @generated from message forge.event.v1.UserProgressReported
+ */
+export type UserProgressReported = Message<"forge.event.v1.UserProgressReported"> & {
+  /**
+   * At most 1,024 characters.
+   *
+   * @generated from field: string message = 1;
+   */
+  message: string;
+
+  /**
+   * 0 to 1; absent: unknown.
+   *
+   * @generated from field: optional double fraction = 2;
+   */
+  fraction?: number | undefined;
+
+  /**
+   * @generated from field: uint32 epoch = 3;
+   */
+  epoch: number;
+
+  /**
+   * Pieces reported by this attempt before.
+   *
+   * @generated from field: uint64 offset = 4;
+   */
+  offset: bigint;
+};
+
+/**
+ * Describes the message forge.event.v1.UserProgressReported.
+ * Use `create(UserProgressReportedSchema)` to create a new message.
+ */
+export const UserProgressReportedSchema: GenMessage<UserProgressReported> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 28);
+
+/**
+ * A tool tells an application something of its own. Kept like output: pruned once the call has ended.
+ *
+ * @generated from message forge.event.v1.UserStructuredReported
+ */
+export type UserStructuredReported = Message<"forge.event.v1.UserStructuredReported"> & {
+  /**
+   * The application's name for it; at most 128 characters.
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * At most 16 KiB.
+   *
+   * @generated from field: string json = 2;
+   */
+  json: string;
+
+  /**
+   * @generated from field: uint32 epoch = 3;
+   */
+  epoch: number;
+
+  /**
+   * @generated from field: uint64 offset = 4;
+   */
+  offset: bigint;
+};
+
+/**
+ * Describes the message forge.event.v1.UserStructuredReported.
+ * Use `create(UserStructuredReportedSchema)` to create a new message.
+ */
+export const UserStructuredReportedSchema: GenMessage<UserStructuredReported> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 29);
+
+/**
+ * One thing that a hook changes.
+ *
+ * @generated from message forge.event.v1.HookEdit
+ */
+export type HookEdit = Message<"forge.event.v1.HookEdit"> & {
+  /**
+   * @generated from oneof forge.event.v1.HookEdit.kind
+   */
+  kind: {
+    /**
+     * Joins the conversation here, at USER_MESSAGE before the message; ephemeral ones only for this turn. Text parts; role USER or SYSTEM. At most 16 KiB.
+     *
+     * @generated from field: forge.session.v1.Message add_message = 1;
+     */
+    value: Message$1;
+    case: "addMessage";
+  } | {
+    /**
+     * At USER_MESSAGE the message's text, at POST_LLM the answer's text, as later model calls read it. The original stays in its event. At most 64 KiB.
+     *
+     * @generated from field: string replace_text = 2;
+     */
+    value: string;
+    case: "replaceText";
+  } | {
+    /**
+     * The turn ends, outcome BLOCKED; for people, at most 1,024 characters. At USER_MESSAGE the message is read by no model, in later turns neither.
+     *
+     * @generated from field: string block = 3;
+     */
+    value: string;
+    case: "block";
+  } | {
+    /**
+     * At POST_LLM: another model call follows, although the answer called no tool.
+     *
+     * @generated from field: bool go_on = 4;
+     */
+    value: boolean;
+    case: "goOn";
+  } | {
+    /**
+     * At POST_LLM: this call of the answer is not made; the model is told why.
+     *
+     * @generated from field: forge.event.v1.HookDeniedCall deny_call = 5;
+     */
+    value: HookDeniedCall;
+    case: "denyCall";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message forge.event.v1.HookEdit.
+ * Use `create(HookEditSchema)` to create a new message.
+ */
+export const HookEditSchema: GenMessage<HookEdit> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 30);
+
+/**
+ * A call that a hook does not let pass.
+ *
+ * @generated from message forge.event.v1.HookDeniedCall
+ */
+export type HookDeniedCall = Message<"forge.event.v1.HookDeniedCall"> & {
+  /**
+   * @generated from field: string tool_call_id = 1;
+   */
+  toolCallId: string;
+
+  /**
+   * At most 1,024 characters.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message forge.event.v1.HookDeniedCall.
+ * Use `create(HookDeniedCallSchema)` to create a new message.
+ */
+export const HookDeniedCallSchema: GenMessage<HookDeniedCall> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 31);
+
+/**
+ * A hook is called. What only the control plane needs (shipped hooks) has no such event: it answers at once.
+ *
+ * @generated from message forge.event.v1.HookRequested
+ */
+export type HookRequested = Message<"forge.event.v1.HookRequested"> & {
+  /**
+   * @generated from field: string hook_call_id = 1;
+   */
+  hookCallId: string;
+
+  /**
+   * @generated from field: string hook = 2;
+   */
+  hook: string;
+
+  /**
+   * @generated from field: forge.session.v1.HookAt at = 3;
+   */
+  at: HookAt;
+
+  /**
+   * Which of the agent's hooks, from 0.
+   *
+   * @generated from field: uint32 index = 4;
+   */
+  index: number;
+
+  /**
+   * The event of the message or the answer that it is about; 0 at PRE_LLM.
+   *
+   * @generated from field: uint64 about_seq = 5;
+   */
+  aboutSeq: bigint;
+};
+
+/**
+ * Describes the message forge.event.v1.HookRequested.
+ * Use `create(HookRequestedSchema)` to create a new message.
+ */
+export const HookRequestedSchema: GenMessage<HookRequested> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 32);
+
+/**
+ * A hook answered; its edits hold from here on.
+ *
+ * @generated from message forge.event.v1.HookCompleted
+ */
+export type HookCompleted = Message<"forge.event.v1.HookCompleted"> & {
+  /**
+   * @generated from field: string hook_call_id = 1;
+   */
+  hookCallId: string;
+
+  /**
+   * @generated from field: string hook = 2;
+   */
+  hook: string;
+
+  /**
+   * @generated from field: forge.session.v1.HookAt at = 3;
+   */
+  at: HookAt;
+
+  /**
+   * At most 16.
+   *
+   * @generated from field: repeated forge.event.v1.HookEdit edits = 4;
+   */
+  edits: HookEdit[];
+
+  /**
+   * @generated from field: uint64 duration_ms = 5;
+   */
+  durationMs: bigint;
+
+  /**
+   * Which of the agent's hooks, from 0.
+   *
+   * @generated from field: uint32 index = 6;
+   */
+  index: number;
+
+  /**
+   * The event of the message or the answer that it is about; 0 at PRE_LLM.
+   *
+   * @generated from field: uint64 about_seq = 7;
+   */
+  aboutSeq: bigint;
+};
+
+/**
+ * Describes the message forge.event.v1.HookCompleted.
+ * Use `create(HookCompletedSchema)` to create a new message.
+ */
+export const HookCompletedSchema: GenMessage<HookCompleted> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 33);
+
+/**
+ * A hook failed or took too long. Before a model call the turn ends with it; after one, it goes on.
+ *
+ * @generated from message forge.event.v1.HookFailed
+ */
+export type HookFailed = Message<"forge.event.v1.HookFailed"> & {
+  /**
+   * @generated from field: string hook_call_id = 1;
+   */
+  hookCallId: string;
+
+  /**
+   * @generated from field: string hook = 2;
+   */
+  hook: string;
+
+  /**
+   * @generated from field: forge.session.v1.HookAt at = 3;
+   */
+  at: HookAt;
+
+  /**
+   * @generated from field: forge.common.v1.ForgeError error = 4;
+   */
+  error?: ForgeError | undefined;
+
+  /**
+   * Which of the agent's hooks, from 0.
+   *
+   * @generated from field: uint32 index = 5;
+   */
+  index: number;
+};
+
+/**
+ * Describes the message forge.event.v1.HookFailed.
+ * Use `create(HookFailedSchema)` to create a new message.
+ */
+export const HookFailedSchema: GenMessage<HookFailed> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 34);
 
 /**
  * A point of the turn from which a fork may be taken.
@@ -522,7 +1152,7 @@ export type TurnCheckpointed = Message<"forge.event.v1.TurnCheckpointed"> & {
  * Use `create(TurnCheckpointedSchema)` to create a new message.
  */
 export const TurnCheckpointedSchema: GenMessage<TurnCheckpointed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 19);
+  messageDesc(file_forge_event_v1_session_events, 35);
 
 /**
  * The next model call was decided on.
@@ -555,7 +1185,7 @@ export type ModelRequested = Message<"forge.event.v1.ModelRequested"> & {
  * Use `create(ModelRequestedSchema)` to create a new message.
  */
 export const ModelRequestedSchema: GenMessage<ModelRequested> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 20);
+  messageDesc(file_forge_event_v1_session_events, 36);
 
 /**
  * The executor is about to send it; this is what was sent.
@@ -619,7 +1249,7 @@ export type ModelStarted = Message<"forge.event.v1.ModelStarted"> & {
  * Use `create(ModelStartedSchema)` to create a new message.
  */
 export const ModelStartedSchema: GenMessage<ModelStarted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 21);
+  messageDesc(file_forge_event_v1_session_events, 37);
 
 /**
  * An attempt failed before any output; another follows.
@@ -648,7 +1278,7 @@ export type ModelAttemptFailed = Message<"forge.event.v1.ModelAttemptFailed"> & 
  * Use `create(ModelAttemptFailedSchema)` to create a new message.
  */
 export const ModelAttemptFailedSchema: GenMessage<ModelAttemptFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 22);
+  messageDesc(file_forge_event_v1_session_events, 38);
 
 /**
  * The model's whole answer, parts in the provider's order.
@@ -691,6 +1321,13 @@ export type ModelCompleted = Message<"forge.event.v1.ModelCompleted"> & {
    * @generated from field: uint64 first_output_ms = 6;
    */
   firstOutputMs: bigint;
+
+  /**
+   * The model's context window in tokens, where the executor knows it.
+   *
+   * @generated from field: uint32 context_window_tokens = 7;
+   */
+  contextWindowTokens: number;
 };
 
 /**
@@ -698,7 +1335,7 @@ export type ModelCompleted = Message<"forge.event.v1.ModelCompleted"> & {
  * Use `create(ModelCompletedSchema)` to create a new message.
  */
 export const ModelCompletedSchema: GenMessage<ModelCompleted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 23);
+  messageDesc(file_forge_event_v1_session_events, 39);
 
 /**
  * The model call ended without an answer.
@@ -717,7 +1354,7 @@ export type ModelFailed = Message<"forge.event.v1.ModelFailed"> & {
  * Use `create(ModelFailedSchema)` to create a new message.
  */
 export const ModelFailedSchema: GenMessage<ModelFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 24);
+  messageDesc(file_forge_event_v1_session_events, 40);
 
 /**
  * The model call is known to have stopped.
@@ -732,7 +1369,7 @@ export type ModelCancelled = Message<"forge.event.v1.ModelCancelled"> & {
  * Use `create(ModelCancelledSchema)` to create a new message.
  */
 export const ModelCancelledSchema: GenMessage<ModelCancelled> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 25);
+  messageDesc(file_forge_event_v1_session_events, 41);
 
 /**
  * What the call used.
@@ -756,7 +1393,7 @@ export type ModelUsageRecorded = Message<"forge.event.v1.ModelUsageRecorded"> & 
  * Use `create(ModelUsageRecordedSchema)` to create a new message.
  */
 export const ModelUsageRecordedSchema: GenMessage<ModelUsageRecorded> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 26);
+  messageDesc(file_forge_event_v1_session_events, 42);
 
 /**
  * A tool call was intended; durable before anything is dispatched.
@@ -787,7 +1424,7 @@ export type ToolRequested = Message<"forge.event.v1.ToolRequested"> & {
   decision?: CapabilityDecision | undefined;
 
   /**
-   * True where the tool was served as idempotent, so that a lost attempt may be dispatched again.
+   * True where the tool was served as idempotent, so that a lost attempt may be dispatched again. Of a run's call.
    *
    * @generated from field: bool idempotent = 5;
    */
@@ -806,7 +1443,97 @@ export type ToolRequested = Message<"forge.event.v1.ToolRequested"> & {
  * Use `create(ToolRequestedSchema)` to create a new message.
  */
 export const ToolRequestedSchema: GenMessage<ToolRequested> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 27);
+  messageDesc(file_forge_event_v1_session_events, 43);
+
+/**
+ * The worker told what the call would do, and the gate decided on that.
+ *
+ * @generated from message forge.event.v1.ToolPreviewed
+ */
+export type ToolPreviewed = Message<"forge.event.v1.ToolPreviewed"> & {
+  /**
+   * @generated from field: forge.tool.v1.ToolPreview preview = 1;
+   */
+  preview?: ToolPreview | undefined;
+
+  /**
+   * @generated from field: forge.tool.v1.CapabilityDecision decision = 2;
+   */
+  decision?: CapabilityDecision | undefined;
+
+  /**
+   * @generated from field: string worker = 3;
+   */
+  worker: string;
+};
+
+/**
+ * Describes the message forge.event.v1.ToolPreviewed.
+ * Use `create(ToolPreviewedSchema)` to create a new message.
+ */
+export const ToolPreviewedSchema: GenMessage<ToolPreviewed> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 44);
+
+/**
+ * A person changed the arguments with the approval; these are executed.
+ *
+ * @generated from message forge.event.v1.ToolArgumentsEdited
+ */
+export type ToolArgumentsEdited = Message<"forge.event.v1.ToolArgumentsEdited"> & {
+  /**
+   * @generated from field: string arguments_json = 1;
+   */
+  argumentsJson: string;
+
+  /**
+   * @generated from field: string arguments_digest = 2;
+   */
+  argumentsDigest: string;
+
+  /**
+   * @generated from field: string edited_by = 3;
+   */
+  editedBy: string;
+};
+
+/**
+ * Describes the message forge.event.v1.ToolArgumentsEdited.
+ * Use `create(ToolArgumentsEditedSchema)` to create a new message.
+ */
+export const ToolArgumentsEditedSchema: GenMessage<ToolArgumentsEdited> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 45);
+
+/**
+ * A call that failed is made again, because it is idempotent and the agent's recovery says so; or, with reason PREVIEW_STALE, it is previewed and decided on
+ * again, because what it was decided on is no longer so and no person's answer is bound to it, or a call of the session itself changed the files since.
+ *
+ * @generated from message forge.event.v1.ToolRetried
+ */
+export type ToolRetried = Message<"forge.event.v1.ToolRetried"> & {
+  /**
+   * @generated from field: forge.common.v1.ForgeError error = 1;
+   */
+  error?: ForgeError | undefined;
+
+  /**
+   * The attempt that failed, from 1.
+   *
+   * @generated from field: uint32 attempt = 2;
+   */
+  attempt: number;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp next_attempt_at = 3;
+   */
+  nextAttemptAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message forge.event.v1.ToolRetried.
+ * Use `create(ToolRetriedSchema)` to create a new message.
+ */
+export const ToolRetriedSchema: GenMessage<ToolRetried> = /*@__PURE__*/
+  messageDesc(file_forge_event_v1_session_events, 46);
 
 /**
  * The call waits for a person.
@@ -830,7 +1557,7 @@ export type ToolApprovalRequired = Message<"forge.event.v1.ToolApprovalRequired"
  * Use `create(ToolApprovalRequiredSchema)` to create a new message.
  */
 export const ToolApprovalRequiredSchema: GenMessage<ToolApprovalRequired> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 28);
+  messageDesc(file_forge_event_v1_session_events, 47);
 
 /**
  * The gate or a person said no; the model is told.
@@ -854,7 +1581,7 @@ export type ToolDenied = Message<"forge.event.v1.ToolDenied"> & {
  * Use `create(ToolDeniedSchema)` to create a new message.
  */
 export const ToolDeniedSchema: GenMessage<ToolDenied> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 29);
+  messageDesc(file_forge_event_v1_session_events, 48);
 
 /**
  * The executor is about to run it.
@@ -878,7 +1605,7 @@ export type ToolStarted = Message<"forge.event.v1.ToolStarted"> & {
  * Use `create(ToolStartedSchema)` to create a new message.
  */
 export const ToolStartedSchema: GenMessage<ToolStarted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 30);
+  messageDesc(file_forge_event_v1_session_events, 49);
 
 /**
  * A piece of a tool's output while it runs. Pruned once the whole is durable.
@@ -909,7 +1636,7 @@ export type ToolOutputDelta = Message<"forge.event.v1.ToolOutputDelta"> & {
  * Use `create(ToolOutputDeltaSchema)` to create a new message.
  */
 export const ToolOutputDeltaSchema: GenMessage<ToolOutputDelta> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 31);
+  messageDesc(file_forge_event_v1_session_events, 50);
 
 /**
  * The call returned.
@@ -926,6 +1653,13 @@ export type ToolCompleted = Message<"forge.event.v1.ToolCompleted"> & {
    * @generated from field: uint64 duration_ms = 2;
    */
   durationMs: bigint;
+
+  /**
+   * The tool says that there is nothing left for the model to do. Where all calls of an answer say so, the turn ends.
+   *
+   * @generated from field: bool break_turn = 3;
+   */
+  breakTurn: boolean;
 };
 
 /**
@@ -933,7 +1667,7 @@ export type ToolCompleted = Message<"forge.event.v1.ToolCompleted"> & {
  * Use `create(ToolCompletedSchema)` to create a new message.
  */
 export const ToolCompletedSchema: GenMessage<ToolCompleted> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 32);
+  messageDesc(file_forge_event_v1_session_events, 51);
 
 /**
  * The call failed; the model is told.
@@ -957,7 +1691,7 @@ export type ToolFailed = Message<"forge.event.v1.ToolFailed"> & {
  * Use `create(ToolFailedSchema)` to create a new message.
  */
 export const ToolFailedSchema: GenMessage<ToolFailed> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 33);
+  messageDesc(file_forge_event_v1_session_events, 52);
 
 /**
  * The call is known to have stopped, or never to have begun.
@@ -976,7 +1710,7 @@ export type ToolCancelled = Message<"forge.event.v1.ToolCancelled"> & {
  * Use `create(ToolCancelledSchema)` to create a new message.
  */
 export const ToolCancelledSchema: GenMessage<ToolCancelled> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 34);
+  messageDesc(file_forge_event_v1_session_events, 53);
 
 /**
  * Dispatched, and nobody can say what happened.
@@ -995,7 +1729,7 @@ export type ToolSettledUnknown = Message<"forge.event.v1.ToolSettledUnknown"> & 
  * Use `create(ToolSettledUnknownSchema)` to create a new message.
  */
 export const ToolSettledUnknownSchema: GenMessage<ToolSettledUnknown> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 35);
+  messageDesc(file_forge_event_v1_session_events, 54);
 
 /**
  * An answer that came after the call's end; it changes nothing else.
@@ -1026,7 +1760,7 @@ export type ToolReportedLate = Message<"forge.event.v1.ToolReportedLate"> & {
  * Use `create(ToolReportedLateSchema)` to create a new message.
  */
 export const ToolReportedLateSchema: GenMessage<ToolReportedLate> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 36);
+  messageDesc(file_forge_event_v1_session_events, 55);
 
 /**
  * A person answered.
@@ -1050,6 +1784,20 @@ export type ApprovalResolved = Message<"forge.event.v1.ApprovalResolved"> & {
    * @generated from field: string comment = 3;
    */
   comment: string;
+
+  /**
+   * What was allowed beyond this call.
+   *
+   * @generated from field: forge.tool.v1.Grant grant = 4;
+   */
+  grant?: Grant | undefined;
+
+  /**
+   * The rest of the answer's calls are stopped and the turn ends.
+   *
+   * @generated from field: bool stop_turn = 5;
+   */
+  stopTurn: boolean;
 };
 
 /**
@@ -1057,7 +1805,7 @@ export type ApprovalResolved = Message<"forge.event.v1.ApprovalResolved"> & {
  * Use `create(ApprovalResolvedSchema)` to create a new message.
  */
 export const ApprovalResolvedSchema: GenMessage<ApprovalResolved> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 37);
+  messageDesc(file_forge_event_v1_session_events, 56);
 
 /**
  * Nobody answered in time; the call is denied.
@@ -1076,7 +1824,53 @@ export type ApprovalExpired = Message<"forge.event.v1.ApprovalExpired"> & {
  * Use `create(ApprovalExpiredSchema)` to create a new message.
  */
 export const ApprovalExpiredSchema: GenMessage<ApprovalExpired> = /*@__PURE__*/
-  messageDesc(file_forge_event_v1_session_events, 38);
+  messageDesc(file_forge_event_v1_session_events, 57);
+
+/**
+ * Why a summary is made.
+ *
+ * @generated from enum forge.event.v1.CompactionReason
+ */
+export const CompactionReason = {
+  /**
+   * @generated from enum value: COMPACTION_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Somebody asked for it.
+   *
+   * @generated from enum value: COMPACTION_REASON_REQUESTED = 1;
+   */
+  REQUESTED: 1,
+
+  /**
+   * The conversation comes near the model's context window.
+   *
+   * @generated from enum value: COMPACTION_REASON_WINDOW = 2;
+   */
+  WINDOW: 2,
+
+  /**
+   * The provider refused the request as too long.
+   *
+   * @generated from enum value: COMPACTION_REASON_OVERFLOW = 3;
+   */
+  OVERFLOW: 3,
+} as const;
+
+/**
+ * Why a summary is made.
+ *
+ * @generated from enum forge.event.v1.CompactionReason
+ */
+export type CompactionReason = (typeof CompactionReason)[keyof typeof CompactionReason] | UnknownEnum;
+
+/**
+ * Describes the enum forge.event.v1.CompactionReason.
+ */
+export const CompactionReasonSchema: GenEnum<CompactionReason> = /*@__PURE__*/
+  enumDesc(file_forge_event_v1_session_events, 0);
 
 /**
  * Where a turn stands, as a mark for people and for forks: `through_seq` of a fork may be any seq, and is best one of these.
@@ -1116,7 +1910,7 @@ export type CheckpointKind = (typeof CheckpointKind)[keyof typeof CheckpointKind
  * Describes the enum forge.event.v1.CheckpointKind.
  */
 export const CheckpointKindSchema: GenEnum<CheckpointKind> = /*@__PURE__*/
-  enumDesc(file_forge_event_v1_session_events, 0);
+  enumDesc(file_forge_event_v1_session_events, 1);
 
 /**
  * Why a model stopped writing.
@@ -1171,5 +1965,5 @@ export type FinishReason = (typeof FinishReason)[keyof typeof FinishReason] | Un
  * Describes the enum forge.event.v1.FinishReason.
  */
 export const FinishReasonSchema: GenEnum<FinishReason> = /*@__PURE__*/
-  enumDesc(file_forge_event_v1_session_events, 1);
+  enumDesc(file_forge_event_v1_session_events, 2);
 

@@ -6,11 +6,11 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { CommandHeader, ForgeError, TaskLease, Usage } from "../../common/v1/common_pb.ts";
+import type { ArtifactRef, CommandHeader, ForgeError, TaskLease, Usage } from "../../common/v1/common_pb.ts";
 import { file_forge_common_v1_common } from "../../common/v1/common_pb.ts";
 import type { Message as Message$1, Part } from "./conversation_pb.ts";
 import { file_forge_session_v1_conversation } from "./conversation_pb.ts";
-import type { ToolPolicy, ToolSpec } from "../../tool/v1/tool_pb.ts";
+import type { Grant, ToolPolicy, ToolSpec } from "../../tool/v1/tool_pb.ts";
 import { file_forge_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file forge/session/v1/session.proto.
  */
 export const file_forge_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("Ch5mb3JnZS9zZXNzaW9uL3YxL3Nlc3Npb24ucHJvdG8SEGZvcmdlLnNlc3Npb24udjEiwwEKCUFnZW50U3BlYxINCgVtb2RlbBgBIAEoCRIOCgZzeXN0ZW0YAiABKAkSDQoFdG9vbHMYAyADKAkSGAoLdGVtcGVyYXR1cmUYBCABKAFIAIgBARIeChFtYXhfb3V0cHV0X3Rva2VucxgFIAEoDUgBiAEBEigKBmJ1ZGdldBgGIAEoCzIYLmZvcmdlLnNlc3Npb24udjEuQnVkZ2V0Qg4KDF90ZW1wZXJhdHVyZUIUChJfbWF4X291dHB1dF90b2tlbnMi2AEKBkJ1ZGdldBIYCgttb2RlbF9jYWxscxgBIAEoDUgAiAEBEhcKCnRvb2xfY2FsbHMYAiABKA1IAYgBARITCgZ0b2tlbnMYAyABKARIAogBARIbCg5jb3N0X21pY3JvX3VzZBgEIAEoBEgDiAEBEiwKCXdhbGxfdGltZRgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIOCgxfbW9kZWxfY2FsbHNCDQoLX3Rvb2xfY2FsbHNCCQoHX3Rva2Vuc0IRCg9fY29zdF9taWNyb191c2QiLQoKUGFyZW50U3RlcBIOCgZydW5faWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCSLcAgoUQ3JlYXRlU2Vzc2lvblJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISKgoFYWdlbnQYAiABKAsyGy5mb3JnZS5zZXNzaW9uLnYxLkFnZW50U3BlYxIpCgZwb2xpY3kYAyABKAsyGS5mb3JnZS50b29sLnYxLlRvb2xQb2xpY3kSQgoGbGFiZWxzGAQgAygLMjIuZm9yZ2Uuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdC5MYWJlbHNFbnRyeRINCgVxdWV1ZRgFIAEoCRINCgV0aXRsZRgGIAEoCRIsCgZwYXJlbnQYByABKAsyHC5mb3JnZS5zZXNzaW9uLnYxLlBhcmVudFN0ZXAaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI4ChVDcmVhdGVTZXNzaW9uUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRILCgNzZXEYAiABKAQifQoQU3RhcnRUdXJuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEiUKBWlucHV0GAMgAygLMhYuZm9yZ2Uuc2Vzc2lvbi52MS5QYXJ0IjEKEVN0YXJ0VHVyblJlc3BvbnNlEg8KB3R1cm5faWQYASABKAkSCwoDc2VxGAIgASgEImgKEUNhbmNlbFR1cm5SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSDwoHdHVybl9pZBgDIAEoCSIhChJDYW5jZWxUdXJuUmVzcG9uc2USCwoDc2VxGAEgASgEInkKEkFiYW5kb25UdXJuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEg8KB3R1cm5faWQYAyABKAkSDgoGcmVhc29uGAQgASgJIiIKE0FiYW5kb25UdXJuUmVzcG9uc2USCwoDc2VxGAEgASgEIo4BChBTdGVlclR1cm5SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSDwoHdHVybl9pZBgDIAEoCRIlCgVpbnB1dBgEIAMoCzIWLmZvcmdlLnNlc3Npb24udjEuUGFydCIgChFTdGVlclR1cm5SZXNwb25zZRILCgNzZXEYASABKAQiZwoQUGF1c2VUdXJuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEg8KB3R1cm5faWQYAyABKAkiIAoRUGF1c2VUdXJuUmVzcG9uc2USCwoDc2VxGAEgASgEImoKE0NvbnRpbnVlVHVyblJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISEgoKc2Vzc2lvbl9pZBgCIAEoCRIPCgd0dXJuX2lkGAMgASgJIiMKFENvbnRpbnVlVHVyblJlc3BvbnNlEgsKA3NlcRgBIAEoBCKKAQoTUHJvdmlkZUlucHV0UmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEg8KB3R1cm5faWQYAyABKAkSEAoIaW5wdXRfaWQYBCABKAkSDAoEdGV4dBgFIAEoCSIjChRQcm92aWRlSW5wdXRSZXNwb25zZRILCgNzZXEYASABKAQi7QEKEkZvcmtTZXNzaW9uUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEhMKC3Rocm91Z2hfc2VxGAMgASgEEg0KBXRpdGxlGAQgASgJEkAKBmxhYmVscxgFIAMoCzIwLmZvcmdlLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXF1ZXN0LkxhYmVsc0VudHJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiNgoTRm9ya1Nlc3Npb25SZXNwb25zZRISCgpzZXNzaW9uX2lkGAEgASgJEgsKA3NlcRgCIAEoBCKLAQoaVXBkYXRlU2Vzc2lvblBvbGljeVJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISEgoKc2Vzc2lvbl9pZBgCIAEoCRIpCgZwb2xpY3kYAyABKAsyGS5mb3JnZS50b29sLnYxLlRvb2xQb2xpY3kiKgobVXBkYXRlU2Vzc2lvblBvbGljeVJlc3BvbnNlEgsKA3NlcRgBIAEoBCKBAQoVQ29tcGFjdFNlc3Npb25SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSDwoHc3VtbWFyeRgDIAEoCRITCgt0aHJvdWdoX3NlcRgEIAEoBCIlChZDb21wYWN0U2Vzc2lvblJlc3BvbnNlEgsKA3NlcRgBIAEoBCJZChNDbG9zZVNlc3Npb25SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkiIwoUQ2xvc2VTZXNzaW9uUmVzcG9uc2USCwoDc2VxGAEgASgEIi8KGUdldFNlc3Npb25TbmFwc2hvdFJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSJIChpHZXRTZXNzaW9uU25hcHNob3RSZXNwb25zZRIqCgdzZXNzaW9uGAEgASgLMhkuZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uIqUECgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSCwoDc2VxGAIgASgEEi8KBnN0YXR1cxgDIAEoDjIfLmZvcmdlLnNlc3Npb24udjEuU2Vzc2lvblN0YXR1cxIqCgVhZ2VudBgEIAEoCzIbLmZvcmdlLnNlc3Npb24udjEuQWdlbnRTcGVjEikKBnBvbGljeRgFIAEoCzIZLmZvcmdlLnRvb2wudjEuVG9vbFBvbGljeRI1CgZsYWJlbHMYBiADKAsyJS5mb3JnZS5zZXNzaW9uLnYxLlNlc3Npb24uTGFiZWxzRW50cnkSDQoFdGl0bGUYByABKAkSDQoFcXVldWUYCCABKAkSLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJAoEdHVybhgLIAEoCzIWLmZvcmdlLnNlc3Npb24udjEuVHVybhISCgp0dXJuX2NvdW50GAwgASgNEiUKBXVzYWdlGA0gASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEiwKBnBhcmVudBgOIAEoCzIcLmZvcmdlLnNlc3Npb24udjEuUGFyZW50U3RlcBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIuYCCgRUdXJuEg8KB3R1cm5faWQYASABKAkSLAoGc3RhdHVzGAIgASgOMhwuZm9yZ2Uuc2Vzc2lvbi52MS5UdXJuU3RhdHVzEi4KB291dGNvbWUYAyABKA4yHS5mb3JnZS5zZXNzaW9uLnYxLlR1cm5PdXRjb21lEi4KCnN0YXJ0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpvcGVuX2NhbGxzGAYgAygLMhouZm9yZ2Uuc2Vzc2lvbi52MS5PcGVuQ2FsbBIlCgV1c2FnZRgHIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZRIqCgVlcnJvchgIIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEg4KBnBhdXNlZBgJIAEoCCK/AQoIT3BlbkNhbGwSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIVCg1pc19tb2RlbF9jYWxsGAMgASgIEg8KB3N0YXJ0ZWQYBCABKAgSHAoUY2FuY2VsbGF0aW9uX3BlbmRpbmcYBSABKAgSGAoQYXBwcm92YWxfcGVuZGluZxgGIAEoCBIVCg1pbnB1dF9wZW5kaW5nGAcgASgIEhAKCGlucHV0X2lkGAggASgJEhAKCHF1ZXN0aW9uGAkgASgJIsUCChNMaXN0U2Vzc2lvbnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoDRISCgpwYWdlX3Rva2VuGAIgASgJEi8KBnN0YXR1cxgDIAEoDjIfLmZvcmdlLnNlc3Npb24udjEuU2Vzc2lvblN0YXR1cxJBCgZsYWJlbHMYBCADKAsyMS5mb3JnZS5zZXNzaW9uLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QuTGFiZWxzRW50cnkSMAoMY3JlYXRlZF9mcm9tGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5jcmVhdGVkX2JlZm9yZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJjChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIyCghzZXNzaW9ucxgBIAMoCzIgLmZvcmdlLnNlc3Npb24udjEuU2Vzc2lvblN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIvMCCg5TZXNzaW9uU3VtbWFyeRISCgpzZXNzaW9uX2lkGAEgASgJEi8KBnN0YXR1cxgCIAEoDjIfLmZvcmdlLnNlc3Npb24udjEuU2Vzc2lvblN0YXR1cxIxCgt0dXJuX3N0YXR1cxgDIAEoDjIcLmZvcmdlLnNlc3Npb24udjEuVHVyblN0YXR1cxINCgV0aXRsZRgEIAEoCRINCgVtb2RlbBgFIAEoCRI8CgZsYWJlbHMYBiADKAsyLC5mb3JnZS5zZXNzaW9uLnYxLlNlc3Npb25TdW1tYXJ5LkxhYmVsc0VudHJ5Ei4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEikQEKF1JlYWRDb252ZXJzYXRpb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSEQoJYWZ0ZXJfc2VxGAIgASgEEhMKC3Rocm91Z2hfc2VxGAMgASgEEg8KB3R1cm5faWQYBCABKAkSKQoFbGVhc2UYBSABKAsyGi5mb3JnZS5jb21tb24udjEuVGFza0xlYXNlIqsBChhSZWFkQ29udmVyc2F0aW9uUmVzcG9uc2USKwoIbWVzc2FnZXMYASADKAsyGS5mb3JnZS5zZXNzaW9uLnYxLk1lc3NhZ2USEwoLdGhyb3VnaF9zZXEYAiABKAQSDgoGc3lzdGVtGAMgASgJEiYKBXRvb2xzGAQgAygLMhcuZm9yZ2UudG9vbC52MS5Ub29sU3BlYxIVCg1jb21wYWN0ZWRfc2VxGAUgASgEKmUKDVNlc3Npb25TdGF0dXMSHgoaU0VTU0lPTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVTRVNTSU9OX1NUQVRVU19BQ1RJVkUQARIZChVTRVNTSU9OX1NUQVRVU19DTE9TRUQQAiqgAgoKVHVyblN0YXR1cxIbChdUVVJOX1NUQVRVU19VTlNQRUNJRklFRBAAEhcKE1RVUk5fU1RBVFVTX1JVTk5JTkcQARIgChxUVVJOX1NUQVRVU19XQUlUSU5HX0FQUFJPVkFMEAISGgoWVFVSTl9TVEFUVVNfQ0FOQ0VMTElORxADEhkKFVRVUk5fU1RBVFVTX0NPTVBMRVRFRBAEEhYKElRVUk5fU1RBVFVTX0ZBSUxFRBAFEhkKFVRVUk5fU1RBVFVTX0NBTkNFTExFRBAGEhkKFVRVUk5fU1RBVFVTX0FCQU5ET05FRBAHEh0KGVRVUk5fU1RBVFVTX1dBSVRJTkdfSU5QVVQQCBIWChJUVVJOX1NUQVRVU19QQVVTRUQQCSqBAwoLVHVybk91dGNvbWUSHAoYVFVSTl9PVVRDT01FX1VOU1BFQ0lGSUVEEAASHwobVFVSTl9PVVRDT01FX1RBU0tfQ09NUExFVEVEEAESHAoYVFVSTl9PVVRDT01FX1RBU0tfRkFJTEVEEAISIwofVFVSTl9PVVRDT01FX0JVREdFVF9NT0RFTF9DQUxMUxADEiIKHlRVUk5fT1VUQ09NRV9CVURHRVRfVE9PTF9DQUxMUxAEEh4KGlRVUk5fT1VUQ09NRV9CVURHRVRfVE9LRU5TEAUSHAoYVFVSTl9PVVRDT01FX0JVREdFVF9DT1NUEAYSIQodVFVSTl9PVVRDT01FX0JVREdFVF9XQUxMX1RJTUUQBxIaChZUVVJOX09VVENPTUVfQ0FOQ0VMTEVEEAgSGAoUVFVSTl9PVVRDT01FX1JFRlVTRUQQCRIbChdUVVJOX09VVENPTUVfT1VUUFVUX0NVVBAKEhgKFFRVUk5fT1VUQ09NRV9VTktOT1dOEAsytgsKDlNlc3Npb25TZXJ2aWNlEmAKDUNyZWF0ZVNlc3Npb24SJi5mb3JnZS5zZXNzaW9uLnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0GicuZm9yZ2Uuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVzcG9uc2USVAoJU3RhcnRUdXJuEiIuZm9yZ2Uuc2Vzc2lvbi52MS5TdGFydFR1cm5SZXF1ZXN0GiMuZm9yZ2Uuc2Vzc2lvbi52MS5TdGFydFR1cm5SZXNwb25zZRJXCgpDYW5jZWxUdXJuEiMuZm9yZ2Uuc2Vzc2lvbi52MS5DYW5jZWxUdXJuUmVxdWVzdBokLmZvcmdlLnNlc3Npb24udjEuQ2FuY2VsVHVyblJlc3BvbnNlEloKC0FiYW5kb25UdXJuEiQuZm9yZ2Uuc2Vzc2lvbi52MS5BYmFuZG9uVHVyblJlcXVlc3QaJS5mb3JnZS5zZXNzaW9uLnYxLkFiYW5kb25UdXJuUmVzcG9uc2USVAoJU3RlZXJUdXJuEiIuZm9yZ2Uuc2Vzc2lvbi52MS5TdGVlclR1cm5SZXF1ZXN0GiMuZm9yZ2Uuc2Vzc2lvbi52MS5TdGVlclR1cm5SZXNwb25zZRJUCglQYXVzZVR1cm4SIi5mb3JnZS5zZXNzaW9uLnYxLlBhdXNlVHVyblJlcXVlc3QaIy5mb3JnZS5zZXNzaW9uLnYxLlBhdXNlVHVyblJlc3BvbnNlEl0KDENvbnRpbnVlVHVybhIlLmZvcmdlLnNlc3Npb24udjEuQ29udGludWVUdXJuUmVxdWVzdBomLmZvcmdlLnNlc3Npb24udjEuQ29udGludWVUdXJuUmVzcG9uc2USXQoMUHJvdmlkZUlucHV0EiUuZm9yZ2Uuc2Vzc2lvbi52MS5Qcm92aWRlSW5wdXRSZXF1ZXN0GiYuZm9yZ2Uuc2Vzc2lvbi52MS5Qcm92aWRlSW5wdXRSZXNwb25zZRJaCgtGb3JrU2Vzc2lvbhIkLmZvcmdlLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXF1ZXN0GiUuZm9yZ2Uuc2Vzc2lvbi52MS5Gb3JrU2Vzc2lvblJlc3BvbnNlEnIKE1VwZGF0ZVNlc3Npb25Qb2xpY3kSLC5mb3JnZS5zZXNzaW9uLnYxLlVwZGF0ZVNlc3Npb25Qb2xpY3lSZXF1ZXN0Gi0uZm9yZ2Uuc2Vzc2lvbi52MS5VcGRhdGVTZXNzaW9uUG9saWN5UmVzcG9uc2USYwoOQ29tcGFjdFNlc3Npb24SJy5mb3JnZS5zZXNzaW9uLnYxLkNvbXBhY3RTZXNzaW9uUmVxdWVzdBooLmZvcmdlLnNlc3Npb24udjEuQ29tcGFjdFNlc3Npb25SZXNwb25zZRJdCgxDbG9zZVNlc3Npb24SJS5mb3JnZS5zZXNzaW9uLnYxLkNsb3NlU2Vzc2lvblJlcXVlc3QaJi5mb3JnZS5zZXNzaW9uLnYxLkNsb3NlU2Vzc2lvblJlc3BvbnNlEm8KEkdldFNlc3Npb25TbmFwc2hvdBIrLmZvcmdlLnNlc3Npb24udjEuR2V0U2Vzc2lvblNuYXBzaG90UmVxdWVzdBosLmZvcmdlLnNlc3Npb24udjEuR2V0U2Vzc2lvblNuYXBzaG90UmVzcG9uc2USXQoMTGlzdFNlc3Npb25zEiUuZm9yZ2Uuc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXF1ZXN0GiYuZm9yZ2Uuc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZRJpChBSZWFkQ29udmVyc2F0aW9uEikuZm9yZ2Uuc2Vzc2lvbi52MS5SZWFkQ29udmVyc2F0aW9uUmVxdWVzdBoqLmZvcmdlLnNlc3Npb24udjEuUmVhZENvbnZlcnNhdGlvblJlc3BvbnNlYgZwcm90bzM", [file_forge_common_v1_common, file_forge_session_v1_conversation, file_forge_tool_v1_tool, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Ch5mb3JnZS9zZXNzaW9uL3YxL3Nlc3Npb24ucHJvdG8SEGZvcmdlLnNlc3Npb24udjEiygMKCUFnZW50U3BlYxINCgVtb2RlbBgBIAEoCRIOCgZzeXN0ZW0YAiABKAkSDQoFdG9vbHMYAyADKAkSGAoLdGVtcGVyYXR1cmUYBCABKAFIAIgBARIeChFtYXhfb3V0cHV0X3Rva2VucxgFIAEoDUgBiAEBEigKBmJ1ZGdldBgGIAEoCzIYLmZvcmdlLnNlc3Npb24udjEuQnVkZ2V0EikKBWhvb2tzGAcgAygLMhouZm9yZ2Uuc2Vzc2lvbi52MS5Ib29rU3BlYxI3Cg5lcnJvcl9yZWNvdmVyeRgIIAEoDjIfLmZvcmdlLnNlc3Npb24udjEuRXJyb3JSZWNvdmVyeRIXCg9mYWxsYmFja19tb2RlbHMYCSADKAkSGgoSb3V0cHV0X3NjaGVtYV9qc29uGAogASgJEiIKFWNvbnRleHRfd2luZG93X3Rva2VucxgLIAEoDUgCiAEBEi4KCnN1Yl9hZ2VudHMYDCADKAsyGi5mb3JnZS5zZXNzaW9uLnYxLlN1YkFnZW50Qg4KDF90ZW1wZXJhdHVyZUIUChJfbWF4X291dHB1dF90b2tlbnNCGAoWX2NvbnRleHRfd2luZG93X3Rva2VucyJ/CghIb29rU3BlYxIMCgRuYW1lGAEgASgJEiQKAmF0GAIgAygOMhguZm9yZ2Uuc2Vzc2lvbi52MS5Ib29rQXQSEwoLY29uZmlnX2pzb24YAyABKAkSKgoHdGltZW91dBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiKNAQoIU3ViQWdlbnQSDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIqCgVhZ2VudBgDIAEoCzIbLmZvcmdlLnNlc3Npb24udjEuQWdlbnRTcGVjEjIKB2hpc3RvcnkYBCABKA4yIS5mb3JnZS5zZXNzaW9uLnYxLlN1YkFnZW50SGlzdG9yeSJvCgpQYXJlbnRDYWxsEhIKCnNlc3Npb25faWQYASABKAkSDwoHdHVybl9pZBgCIAEoCRIUCgx0b29sX2NhbGxfaWQYAyABKAkSFwoPcm9vdF9zZXNzaW9uX2lkGAQgASgJEg0KBWRlcHRoGAUgASgNIvYBCgZCdWRnZXQSGAoLbW9kZWxfY2FsbHMYASABKA1IAIgBARIXCgp0b29sX2NhbGxzGAIgASgNSAGIAQESEwoGdG9rZW5zGAMgASgESAKIAQESGwoOY29zdF9taWNyb191c2QYBCABKARIA4gBARIsCgl3YWxsX3RpbWUYBSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEgoFc3RlcHMYBiABKA1IBIgBAUIOCgxfbW9kZWxfY2FsbHNCDQoLX3Rvb2xfY2FsbHNCCQoHX3Rva2Vuc0IRCg9fY29zdF9taWNyb191c2RCCAoGX3N0ZXBzIi0KClBhcmVudFN0ZXASDgoGcnVuX2lkGAEgASgJEg8KB3N0ZXBfaWQYAiABKAkijwMKFENyZWF0ZVNlc3Npb25SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEioKBWFnZW50GAIgASgLMhsuZm9yZ2Uuc2Vzc2lvbi52MS5BZ2VudFNwZWMSKQoGcG9saWN5GAMgASgLMhkuZm9yZ2UudG9vbC52MS5Ub29sUG9saWN5EkIKBmxhYmVscxgEIAMoCzIyLmZvcmdlLnNlc3Npb24udjEuQ3JlYXRlU2Vzc2lvblJlcXVlc3QuTGFiZWxzRW50cnkSDQoFcXVldWUYBSABKAkSDQoFdGl0bGUYBiABKAkSLAoGcGFyZW50GAcgASgLMhwuZm9yZ2Uuc2Vzc2lvbi52MS5QYXJlbnRTdGVwEjEKC3BhcmVudF9jYWxsGAggASgLMhwuZm9yZ2Uuc2Vzc2lvbi52MS5QYXJlbnRDYWxsGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiOAoVQ3JlYXRlU2Vzc2lvblJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkSCwoDc2VxGAIgASgEIr8BChBTdGFydFR1cm5SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSJQoFaW5wdXQYAyADKAsyFi5mb3JnZS5zZXNzaW9uLnYxLlBhcnQSJwoHY29udGV4dBgEIAMoCzIWLmZvcmdlLnNlc3Npb24udjEuUGFydBIXCg9jb250ZXh0X3NvdXJjZXMYBSADKAkiMQoRU3RhcnRUdXJuUmVzcG9uc2USDwoHdHVybl9pZBgBIAEoCRILCgNzZXEYAiABKAQiaAoRQ2FuY2VsVHVyblJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISEgoKc2Vzc2lvbl9pZBgCIAEoCRIPCgd0dXJuX2lkGAMgASgJIiEKEkNhbmNlbFR1cm5SZXNwb25zZRILCgNzZXEYASABKAQieQoSQWJhbmRvblR1cm5SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSDwoHdHVybl9pZBgDIAEoCRIOCgZyZWFzb24YBCABKAkiIgoTQWJhbmRvblR1cm5SZXNwb25zZRILCgNzZXEYASABKAQijgEKEFN0ZWVyVHVyblJlcXVlc3QSLgoGaGVhZGVyGAEgASgLMh4uZm9yZ2UuY29tbW9uLnYxLkNvbW1hbmRIZWFkZXISEgoKc2Vzc2lvbl9pZBgCIAEoCRIPCgd0dXJuX2lkGAMgASgJEiUKBWlucHV0GAQgAygLMhYuZm9yZ2Uuc2Vzc2lvbi52MS5QYXJ0IiAKEVN0ZWVyVHVyblJlc3BvbnNlEgsKA3NlcRgBIAEoBCJnChBQYXVzZVR1cm5SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSDwoHdHVybl9pZBgDIAEoCSIgChFQYXVzZVR1cm5SZXNwb25zZRILCgNzZXEYASABKAQiagoTQ29udGludWVUdXJuUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEg8KB3R1cm5faWQYAyABKAkiIwoUQ29udGludWVUdXJuUmVzcG9uc2USCwoDc2VxGAEgASgEIooBChNQcm92aWRlSW5wdXRSZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSDwoHdHVybl9pZBgDIAEoCRIQCghpbnB1dF9pZBgEIAEoCRIMCgR0ZXh0GAUgASgJIiMKFFByb3ZpZGVJbnB1dFJlc3BvbnNlEgsKA3NlcRgBIAEoBCL8AQoSRm9ya1Nlc3Npb25SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSEwoLdGhyb3VnaF9zZXEYAyABKAQSDQoFdGl0bGUYBCABKAkSQAoGbGFiZWxzGAUgAygLMjAuZm9yZ2Uuc2Vzc2lvbi52MS5Gb3JrU2Vzc2lvblJlcXVlc3QuTGFiZWxzRW50cnkSDQoFbW9kZWwYBiABKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI2ChNGb3JrU2Vzc2lvblJlc3BvbnNlEhIKCnNlc3Npb25faWQYASABKAkSCwoDc2VxGAIgASgEIqIBChpVcGRhdGVTZXNzaW9uUG9saWN5UmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEikKBnBvbGljeRgDIAEoCzIZLmZvcmdlLnRvb2wudjEuVG9vbFBvbGljeRIVCg1yZXZva2VfZ3JhbnRzGAQgASgIIioKG1VwZGF0ZVNlc3Npb25Qb2xpY3lSZXNwb25zZRILCgNzZXEYASABKAQilwEKFUNvbXBhY3RTZXNzaW9uUmVxdWVzdBIuCgZoZWFkZXIYASABKAsyHi5mb3JnZS5jb21tb24udjEuQ29tbWFuZEhlYWRlchISCgpzZXNzaW9uX2lkGAIgASgJEg8KB3N1bW1hcnkYAyABKAkSEwoLdGhyb3VnaF9zZXEYBCABKAQSFAoMaW5zdHJ1Y3Rpb25zGAUgASgJIjwKFkNvbXBhY3RTZXNzaW9uUmVzcG9uc2USCwoDc2VxGAEgASgEEhUKDWNvbXBhY3Rpb25faWQYAiABKAkifQoSVW5kb0NoYW5nZXNSZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSEgoKY2hhbmdlX2lkcxgDIAMoCRIPCgd0dXJuX2lkGAQgASgJIjMKE1VuZG9DaGFuZ2VzUmVzcG9uc2USCwoDc2VxGAEgASgEEg8KB3VuZG9faWQYAiABKAkigwEKFFJld2luZFNlc3Npb25SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkSEwoLdGhyb3VnaF9zZXEYAyABKAQSEgoKa2VlcF9maWxlcxgEIAEoCCI1ChVSZXdpbmRTZXNzaW9uUmVzcG9uc2USCwoDc2VxGAEgASgEEg8KB3VuZG9faWQYAiABKAkioQEKEkxpc3RDaGFuZ2VzUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEhEKCWFmdGVyX3NlcRgCIAEoBBIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCRIpCgVsZWFzZRgFIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5UYXNrTGVhc2USEgoKY2hhbmdlX2lkcxgGIAMoCSJZChNMaXN0Q2hhbmdlc1Jlc3BvbnNlEikKB2NoYW5nZXMYASADKAsyGC5mb3JnZS5zZXNzaW9uLnYxLkNoYW5nZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki8wEKBkNoYW5nZRIRCgljaGFuZ2VfaWQYASABKAkSCwoDc2VxGAIgASgEEg8KB3R1cm5faWQYAyABKAkSFAoMdG9vbF9jYWxsX2lkGAQgASgJEgwKBHRvb2wYBSABKAkSLwoLb2NjdXJyZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKBWZpbGVzGAcgAygLMhwuZm9yZ2Uuc2Vzc2lvbi52MS5GaWxlQ2hhbmdlEhAKCG9ic2VydmVkGAggASgIEg4KBnVuZG9uZRgJIAEoCBIUCgxub3RfdW5kb2FibGUYCiADKAkijQIKCkZpbGVDaGFuZ2USDAoEcGF0aBgBIAEoCRIVCg1iZWZvcmVfc2hhMjU2GAIgASgJEhQKDGFmdGVyX3NoYTI1NhgDIAEoCRIsCgZiZWZvcmUYBCABKAsyHC5mb3JnZS5jb21tb24udjEuQXJ0aWZhY3RSZWYSKwoFYWZ0ZXIYBSABKAsyHC5mb3JnZS5jb21tb24udjEuQXJ0aWZhY3RSZWYSEwoLYmVmb3JlX21vZGUYBiABKA0SEgoKYWZ0ZXJfbW9kZRgHIAEoDRIUCgxub3RfdW5kb2FibGUYCCABKAkSEwoLYWRkZWRfbGluZXMYCSABKA0SFQoNcmVtb3ZlZF9saW5lcxgKIAEoDSJZChNDbG9zZVNlc3Npb25SZXF1ZXN0Ei4KBmhlYWRlchgBIAEoCzIeLmZvcmdlLmNvbW1vbi52MS5Db21tYW5kSGVhZGVyEhIKCnNlc3Npb25faWQYAiABKAkiIwoUQ2xvc2VTZXNzaW9uUmVzcG9uc2USCwoDc2VxGAEgASgEIi8KGUdldFNlc3Npb25TbmFwc2hvdFJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSJIChpHZXRTZXNzaW9uU25hcHNob3RSZXNwb25zZRIqCgdzZXNzaW9uGAEgASgLMhkuZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uIpEGCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSCwoDc2VxGAIgASgEEi8KBnN0YXR1cxgDIAEoDjIfLmZvcmdlLnNlc3Npb24udjEuU2Vzc2lvblN0YXR1cxIqCgVhZ2VudBgEIAEoCzIbLmZvcmdlLnNlc3Npb24udjEuQWdlbnRTcGVjEikKBnBvbGljeRgFIAEoCzIZLmZvcmdlLnRvb2wudjEuVG9vbFBvbGljeRI1CgZsYWJlbHMYBiADKAsyJS5mb3JnZS5zZXNzaW9uLnYxLlNlc3Npb24uTGFiZWxzRW50cnkSDQoFdGl0bGUYByABKAkSDQoFcXVldWUYCCABKAkSLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJAoEdHVybhgLIAEoCzIWLmZvcmdlLnNlc3Npb24udjEuVHVybhISCgp0dXJuX2NvdW50GAwgASgNEiUKBXVzYWdlGA0gASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEiwKBnBhcmVudBgOIAEoCzIcLmZvcmdlLnNlc3Npb24udjEuUGFyZW50U3RlcBIxCgtwYXJlbnRfY2FsbBgPIAEoCzIcLmZvcmdlLnNlc3Npb24udjEuUGFyZW50Q2FsbBIkCgZncmFudHMYECADKAsyFC5mb3JnZS50b29sLnYxLkdyYW50Ei0KB2NvbnRleHQYESABKAsyHC5mb3JnZS5zZXNzaW9uLnYxLkNvbnRleHRVc2USJAoEcGxhbhgSIAEoCzIWLmZvcmdlLnNlc3Npb24udjEuUGxhbhIVCg1jb21wYWN0aW9uX2lkGBMgASgJEg8KB3VuZG9faWQYFCABKAkSFAoMY2hhbmdlX2NvdW50GBUgASgNGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiMwoKQ29udGV4dFVzZRIOCgZ0b2tlbnMYASABKAQSFQoNd2luZG93X3Rva2VucxgCIAEoDSJGCgRQbGFuEikKBWl0ZW1zGAEgAygLMhouZm9yZ2Uuc2Vzc2lvbi52MS5QbGFuSXRlbRITCgtleHBsYW5hdGlvbhgCIAEoCSJKCghQbGFuSXRlbRIMCgRzdGVwGAEgASgJEjAKBnN0YXR1cxgCIAEoDjIgLmZvcmdlLnNlc3Npb24udjEuUGxhblN0ZXBTdGF0dXMi5gIKBFR1cm4SDwoHdHVybl9pZBgBIAEoCRIsCgZzdGF0dXMYAiABKA4yHC5mb3JnZS5zZXNzaW9uLnYxLlR1cm5TdGF0dXMSLgoHb3V0Y29tZRgDIAEoDjIdLmZvcmdlLnNlc3Npb24udjEuVHVybk91dGNvbWUSLgoKc3RhcnRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCm9wZW5fY2FsbHMYBiADKAsyGi5mb3JnZS5zZXNzaW9uLnYxLk9wZW5DYWxsEiUKBXVzYWdlGAcgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEioKBWVycm9yGAggASgLMhsuZm9yZ2UuY29tbW9uLnYxLkZvcmdlRXJyb3ISDgoGcGF1c2VkGAkgASgIIr8BCghPcGVuQ2FsbBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhUKDWlzX21vZGVsX2NhbGwYAyABKAgSDwoHc3RhcnRlZBgEIAEoCBIcChRjYW5jZWxsYXRpb25fcGVuZGluZxgFIAEoCBIYChBhcHByb3ZhbF9wZW5kaW5nGAYgASgIEhUKDWlucHV0X3BlbmRpbmcYByABKAgSEAoIaW5wdXRfaWQYCCABKAkSEAoIcXVlc3Rpb24YCSABKAkixQIKE0xpc3RTZXNzaW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkSLwoGc3RhdHVzGAMgASgOMh8uZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uU3RhdHVzEkEKBmxhYmVscxgEIAMoCzIxLmZvcmdlLnNlc3Npb24udjEuTGlzdFNlc3Npb25zUmVxdWVzdC5MYWJlbHNFbnRyeRIwCgxjcmVhdGVkX2Zyb20YBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjIKDmNyZWF0ZWRfYmVmb3JlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImMKFExpc3RTZXNzaW9uc1Jlc3BvbnNlEjIKCHNlc3Npb25zGAEgAygLMiAuZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uU3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki8wIKDlNlc3Npb25TdW1tYXJ5EhIKCnNlc3Npb25faWQYASABKAkSLwoGc3RhdHVzGAIgASgOMh8uZm9yZ2Uuc2Vzc2lvbi52MS5TZXNzaW9uU3RhdHVzEjEKC3R1cm5fc3RhdHVzGAMgASgOMhwuZm9yZ2Uuc2Vzc2lvbi52MS5UdXJuU3RhdHVzEg0KBXRpdGxlGAQgASgJEg0KBW1vZGVsGAUgASgJEjwKBmxhYmVscxgGIAMoCzIsLmZvcmdlLnNlc3Npb24udjEuU2Vzc2lvblN1bW1hcnkuTGFiZWxzRW50cnkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKRAQoXUmVhZENvbnZlcnNhdGlvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIRCglhZnRlcl9zZXEYAiABKAQSEwoLdGhyb3VnaF9zZXEYAyABKAQSDwoHdHVybl9pZBgEIAEoCRIpCgVsZWFzZRgFIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5UYXNrTGVhc2UiqwEKGFJlYWRDb252ZXJzYXRpb25SZXNwb25zZRIrCghtZXNzYWdlcxgBIAMoCzIZLmZvcmdlLnNlc3Npb24udjEuTWVzc2FnZRITCgt0aHJvdWdoX3NlcRgCIAEoBBIOCgZzeXN0ZW0YAyABKAkSJgoFdG9vbHMYBCADKAsyFy5mb3JnZS50b29sLnYxLlRvb2xTcGVjEhUKDWNvbXBhY3RlZF9zZXEYBSABKAQqlQEKDUVycm9yUmVjb3ZlcnkSHgoaRVJST1JfUkVDT1ZFUllfVU5TUEVDSUZJRUQQABIZChVFUlJPUl9SRUNPVkVSWV9SRVRVUk4QARIXChNFUlJPUl9SRUNPVkVSWV9TVE9QEAISGAoURVJST1JfUkVDT1ZFUllfUkVUUlkQAxIWChJFUlJPUl9SRUNPVkVSWV9BU0sQBCpmCgZIb29rQXQSFwoTSE9PS19BVF9VTlNQRUNJRklFRBAAEhgKFEhPT0tfQVRfVVNFUl9NRVNTQUdFEAESEwoPSE9PS19BVF9QUkVfTExNEAISFAoQSE9PS19BVF9QT1NUX0xMTRADKo0BCg9TdWJBZ2VudEhpc3RvcnkSIQodU1VCX0FHRU5UX0hJU1RPUllfVU5TUEVDSUZJRUQQABIbChdTVUJfQUdFTlRfSElTVE9SWV9GUkVTSBABEhwKGFNVQl9BR0VOVF9ISVNUT1JZX0ZPUktFRBACEhwKGFNVQl9BR0VOVF9ISVNUT1JZX1NIQVJFRBADKmUKDVNlc3Npb25TdGF0dXMSHgoaU0VTU0lPTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVTRVNTSU9OX1NUQVRVU19BQ1RJVkUQARIZChVTRVNTSU9OX1NUQVRVU19DTE9TRUQQAiqgAgoKVHVyblN0YXR1cxIbChdUVVJOX1NUQVRVU19VTlNQRUNJRklFRBAAEhcKE1RVUk5fU1RBVFVTX1JVTk5JTkcQARIgChxUVVJOX1NUQVRVU19XQUlUSU5HX0FQUFJPVkFMEAISGgoWVFVSTl9TVEFUVVNfQ0FOQ0VMTElORxADEhkKFVRVUk5fU1RBVFVTX0NPTVBMRVRFRBAEEhYKElRVUk5fU1RBVFVTX0ZBSUxFRBAFEhkKFVRVUk5fU1RBVFVTX0NBTkNFTExFRBAGEhkKFVRVUk5fU1RBVFVTX0FCQU5ET05FRBAHEh0KGVRVUk5fU1RBVFVTX1dBSVRJTkdfSU5QVVQQCBIWChJUVVJOX1NUQVRVU19QQVVTRUQQCSr0AwoLVHVybk91dGNvbWUSHAoYVFVSTl9PVVRDT01FX1VOU1BFQ0lGSUVEEAASHwobVFVSTl9PVVRDT01FX1RBU0tfQ09NUExFVEVEEAESHAoYVFVSTl9PVVRDT01FX1RBU0tfRkFJTEVEEAISIwofVFVSTl9PVVRDT01FX0JVREdFVF9NT0RFTF9DQUxMUxADEiIKHlRVUk5fT1VUQ09NRV9CVURHRVRfVE9PTF9DQUxMUxAEEh4KGlRVUk5fT1VUQ09NRV9CVURHRVRfVE9LRU5TEAUSHAoYVFVSTl9PVVRDT01FX0JVREdFVF9DT1NUEAYSIQodVFVSTl9PVVRDT01FX0JVREdFVF9XQUxMX1RJTUUQBxIaChZUVVJOX09VVENPTUVfQ0FOQ0VMTEVEEAgSGAoUVFVSTl9PVVRDT01FX1JFRlVTRUQQCRIbChdUVVJOX09VVENPTUVfT1VUUFVUX0NVVBAKEhgKFFRVUk5fT1VUQ09NRV9VTktOT1dOEAsSFwoTVFVSTl9PVVRDT01FX0RFTklFRBAMEhgKFFRVUk5fT1VUQ09NRV9CTE9DS0VEEA0SHwobVFVSTl9PVVRDT01FX09VVFBVVF9JTlZBTElEEA4SHQoZVFVSTl9PVVRDT01FX0JVREdFVF9TVEVQUxAPKpIBCg5QbGFuU3RlcFN0YXR1cxIgChxQTEFOX1NURVBfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoYUExBTl9TVEVQX1NUQVRVU19QRU5ESU5HEAESIAocUExBTl9TVEVQX1NUQVRVU19JTl9QUk9HUkVTUxACEh4KGlBMQU5fU1RFUF9TVEFUVVNfQ09NUExFVEVEEAMy0A0KDlNlc3Npb25TZXJ2aWNlEmAKDUNyZWF0ZVNlc3Npb24SJi5mb3JnZS5zZXNzaW9uLnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0GicuZm9yZ2Uuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVzcG9uc2USVAoJU3RhcnRUdXJuEiIuZm9yZ2Uuc2Vzc2lvbi52MS5TdGFydFR1cm5SZXF1ZXN0GiMuZm9yZ2Uuc2Vzc2lvbi52MS5TdGFydFR1cm5SZXNwb25zZRJXCgpDYW5jZWxUdXJuEiMuZm9yZ2Uuc2Vzc2lvbi52MS5DYW5jZWxUdXJuUmVxdWVzdBokLmZvcmdlLnNlc3Npb24udjEuQ2FuY2VsVHVyblJlc3BvbnNlEloKC0FiYW5kb25UdXJuEiQuZm9yZ2Uuc2Vzc2lvbi52MS5BYmFuZG9uVHVyblJlcXVlc3QaJS5mb3JnZS5zZXNzaW9uLnYxLkFiYW5kb25UdXJuUmVzcG9uc2USVAoJU3RlZXJUdXJuEiIuZm9yZ2Uuc2Vzc2lvbi52MS5TdGVlclR1cm5SZXF1ZXN0GiMuZm9yZ2Uuc2Vzc2lvbi52MS5TdGVlclR1cm5SZXNwb25zZRJUCglQYXVzZVR1cm4SIi5mb3JnZS5zZXNzaW9uLnYxLlBhdXNlVHVyblJlcXVlc3QaIy5mb3JnZS5zZXNzaW9uLnYxLlBhdXNlVHVyblJlc3BvbnNlEl0KDENvbnRpbnVlVHVybhIlLmZvcmdlLnNlc3Npb24udjEuQ29udGludWVUdXJuUmVxdWVzdBomLmZvcmdlLnNlc3Npb24udjEuQ29udGludWVUdXJuUmVzcG9uc2USXQoMUHJvdmlkZUlucHV0EiUuZm9yZ2Uuc2Vzc2lvbi52MS5Qcm92aWRlSW5wdXRSZXF1ZXN0GiYuZm9yZ2Uuc2Vzc2lvbi52MS5Qcm92aWRlSW5wdXRSZXNwb25zZRJaCgtGb3JrU2Vzc2lvbhIkLmZvcmdlLnNlc3Npb24udjEuRm9ya1Nlc3Npb25SZXF1ZXN0GiUuZm9yZ2Uuc2Vzc2lvbi52MS5Gb3JrU2Vzc2lvblJlc3BvbnNlEnIKE1VwZGF0ZVNlc3Npb25Qb2xpY3kSLC5mb3JnZS5zZXNzaW9uLnYxLlVwZGF0ZVNlc3Npb25Qb2xpY3lSZXF1ZXN0Gi0uZm9yZ2Uuc2Vzc2lvbi52MS5VcGRhdGVTZXNzaW9uUG9saWN5UmVzcG9uc2USYwoOQ29tcGFjdFNlc3Npb24SJy5mb3JnZS5zZXNzaW9uLnYxLkNvbXBhY3RTZXNzaW9uUmVxdWVzdBooLmZvcmdlLnNlc3Npb24udjEuQ29tcGFjdFNlc3Npb25SZXNwb25zZRJaCgtVbmRvQ2hhbmdlcxIkLmZvcmdlLnNlc3Npb24udjEuVW5kb0NoYW5nZXNSZXF1ZXN0GiUuZm9yZ2Uuc2Vzc2lvbi52MS5VbmRvQ2hhbmdlc1Jlc3BvbnNlEmAKDVJld2luZFNlc3Npb24SJi5mb3JnZS5zZXNzaW9uLnYxLlJld2luZFNlc3Npb25SZXF1ZXN0GicuZm9yZ2Uuc2Vzc2lvbi52MS5SZXdpbmRTZXNzaW9uUmVzcG9uc2USWgoLTGlzdENoYW5nZXMSJC5mb3JnZS5zZXNzaW9uLnYxLkxpc3RDaGFuZ2VzUmVxdWVzdBolLmZvcmdlLnNlc3Npb24udjEuTGlzdENoYW5nZXNSZXNwb25zZRJdCgxDbG9zZVNlc3Npb24SJS5mb3JnZS5zZXNzaW9uLnYxLkNsb3NlU2Vzc2lvblJlcXVlc3QaJi5mb3JnZS5zZXNzaW9uLnYxLkNsb3NlU2Vzc2lvblJlc3BvbnNlEm8KEkdldFNlc3Npb25TbmFwc2hvdBIrLmZvcmdlLnNlc3Npb24udjEuR2V0U2Vzc2lvblNuYXBzaG90UmVxdWVzdBosLmZvcmdlLnNlc3Npb24udjEuR2V0U2Vzc2lvblNuYXBzaG90UmVzcG9uc2USXQoMTGlzdFNlc3Npb25zEiUuZm9yZ2Uuc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXF1ZXN0GiYuZm9yZ2Uuc2Vzc2lvbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZRJpChBSZWFkQ29udmVyc2F0aW9uEikuZm9yZ2Uuc2Vzc2lvbi52MS5SZWFkQ29udmVyc2F0aW9uUmVxdWVzdBoqLmZvcmdlLnNlc3Npb24udjEuUmVhZENvbnZlcnNhdGlvblJlc3BvbnNlYgZwcm90bzM", [file_forge_common_v1_common, file_forge_session_v1_conversation, file_forge_tool_v1_tool, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * How the agent of a session works.
@@ -43,7 +43,7 @@ export type AgentSpec = Message<"forge.session.v1.AgentSpec"> & {
   system: string;
 
   /**
-   * Names of the tools it may use; at most 128.
+   * Names of the tools it may use, or a prefix followed by `*` for all that are served under it; at most 128.
    *
    * @generated from field: repeated string tools = 3;
    */
@@ -63,6 +63,49 @@ export type AgentSpec = Message<"forge.session.v1.AgentSpec"> & {
    * @generated from field: forge.session.v1.Budget budget = 6;
    */
   budget?: Budget | undefined;
+
+  /**
+   * Called in order at their points; at most 16.
+   *
+   * @generated from field: repeated forge.session.v1.HookSpec hooks = 7;
+   */
+  hooks: HookSpec[];
+
+  /**
+   * What becomes of the turn when a tool call fails.
+   *
+   * @generated from field: forge.session.v1.ErrorRecovery error_recovery = 8;
+   */
+  errorRecovery: ErrorRecovery;
+
+  /**
+   * Tried in order where a call to the model before failed for good; at most 3.
+   *
+   * @generated from field: repeated string fallback_models = 9;
+   */
+  fallbackModels: string[];
+
+  /**
+   * JSON Schema (2020-12) that the turn's last answer must match, as JSON text; at most 16 KiB. An answer that does not is told so once, and a second one ends the
+   * turn, outcome OUTPUT_INVALID.
+   *
+   * @generated from field: string output_schema_json = 10;
+   */
+  outputSchemaJson: string;
+
+  /**
+   * Tokens that fit into the model's context; absent: as the executor knows it.
+   *
+   * @generated from field: optional uint32 context_window_tokens = 11;
+   */
+  contextWindowTokens?: number | undefined;
+
+  /**
+   * Agents that it may call as tools, agent.<name>; at most 16.
+   *
+   * @generated from field: repeated forge.session.v1.SubAgent sub_agents = 12;
+   */
+  subAgents: SubAgent[];
 };
 
 /**
@@ -71,6 +114,131 @@ export type AgentSpec = Message<"forge.session.v1.AgentSpec"> & {
  */
 export const AgentSpecSchema: GenMessage<AgentSpec> = /*@__PURE__*/
   messageDesc(file_forge_session_v1_session, 0);
+
+/**
+ * A hook of an agent. forge.tool_enforcement, forge.reminder and forge.reflexion are shipped; any other name is served by a worker.
+ *
+ * @generated from message forge.session.v1.HookSpec
+ */
+export type HookSpec = Message<"forge.session.v1.HookSpec"> & {
+  /**
+   * At most 128 characters.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * At least one.
+   *
+   * @generated from field: repeated forge.session.v1.HookAt at = 2;
+   */
+  at: HookAt[];
+
+  /**
+   * The hook's own settings, a JSON object; at most 4 KiB.
+   *
+   * @generated from field: string config_json = 3;
+   */
+  configJson: string;
+
+  /**
+   * How long one call may take; absent: 10 s, at most 5 min.
+   *
+   * @generated from field: google.protobuf.Duration timeout = 4;
+   */
+  timeout?: Duration | undefined;
+};
+
+/**
+ * Describes the message forge.session.v1.HookSpec.
+ * Use `create(HookSpecSchema)` to create a new message.
+ */
+export const HookSpecSchema: GenMessage<HookSpec> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 1);
+
+/**
+ * An agent that another one calls as a tool. It works in a session of its own, whose id is the tool call's and whose events say whose it is.
+ *
+ * @generated from message forge.session.v1.SubAgent
+ */
+export type SubAgent = Message<"forge.session.v1.SubAgent"> & {
+  /**
+   * Lower-case letters, digits, `_` and `-`; at most 64.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * For the model that calls it; at most 1,024 characters.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * Its tools must be among the caller's; its budget is bounded by what is left of the caller's.
+   *
+   * @generated from field: forge.session.v1.AgentSpec agent = 3;
+   */
+  agent?: AgentSpec | undefined;
+
+  /**
+   * @generated from field: forge.session.v1.SubAgentHistory history = 4;
+   */
+  history: SubAgentHistory;
+};
+
+/**
+ * Describes the message forge.session.v1.SubAgent.
+ * Use `create(SubAgentSchema)` to create a new message.
+ */
+export const SubAgentSchema: GenMessage<SubAgent> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 2);
+
+/**
+ * A tool call that a session works for.
+ *
+ * @generated from message forge.session.v1.ParentCall
+ */
+export type ParentCall = Message<"forge.session.v1.ParentCall"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string turn_id = 2;
+   */
+  turnId: string;
+
+  /**
+   * @generated from field: string tool_call_id = 3;
+   */
+  toolCallId: string;
+
+  /**
+   * The session at the top.
+   *
+   * @generated from field: string root_session_id = 4;
+   */
+  rootSessionId: string;
+
+  /**
+   * 1 for the first below the root; at most 4.
+   *
+   * @generated from field: uint32 depth = 5;
+   */
+  depth: number;
+};
+
+/**
+ * Describes the message forge.session.v1.ParentCall.
+ * Use `create(ParentCallSchema)` to create a new message.
+ */
+export const ParentCallSchema: GenMessage<ParentCall> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 3);
 
 /**
  * Bounds of one turn; each ends it with an outcome of its own.
@@ -110,6 +278,13 @@ export type Budget = Message<"forge.session.v1.Budget"> & {
    * @generated from field: google.protobuf.Duration wall_time = 5;
    */
   wallTime?: Duration | undefined;
+
+  /**
+   * Model calls together with the rounds of hooks that made the loop go on; absent: 64, at most 1,000.
+   *
+   * @generated from field: optional uint32 steps = 6;
+   */
+  steps?: number | undefined;
 };
 
 /**
@@ -117,7 +292,7 @@ export type Budget = Message<"forge.session.v1.Budget"> & {
  * Use `create(BudgetSchema)` to create a new message.
  */
 export const BudgetSchema: GenMessage<Budget> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 1);
+  messageDesc(file_forge_session_v1_session, 4);
 
 /**
  * A step of a run that a session works for.
@@ -141,7 +316,7 @@ export type ParentStep = Message<"forge.session.v1.ParentStep"> & {
  * Use `create(ParentStepSchema)` to create a new message.
  */
 export const ParentStepSchema: GenMessage<ParentStep> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 2);
+  messageDesc(file_forge_session_v1_session, 5);
 
 /**
  * Creates a session.
@@ -191,6 +366,13 @@ export type CreateSessionRequest = Message<"forge.session.v1.CreateSessionReques
    * @generated from field: forge.session.v1.ParentStep parent = 7;
    */
   parent?: ParentStep | undefined;
+
+  /**
+   * Set only by a tool call that the session works for; refused from clients.
+   *
+   * @generated from field: forge.session.v1.ParentCall parent_call = 8;
+   */
+  parentCall?: ParentCall | undefined;
 };
 
 /**
@@ -198,7 +380,7 @@ export type CreateSessionRequest = Message<"forge.session.v1.CreateSessionReques
  * Use `create(CreateSessionRequestSchema)` to create a new message.
  */
 export const CreateSessionRequestSchema: GenMessage<CreateSessionRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 3);
+  messageDesc(file_forge_session_v1_session, 6);
 
 /**
  * The created session.
@@ -222,7 +404,7 @@ export type CreateSessionResponse = Message<"forge.session.v1.CreateSessionRespo
  * Use `create(CreateSessionResponseSchema)` to create a new message.
  */
 export const CreateSessionResponseSchema: GenMessage<CreateSessionResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 4);
+  messageDesc(file_forge_session_v1_session, 7);
 
 /**
  * Starts a turn.
@@ -246,6 +428,20 @@ export type StartTurnRequest = Message<"forge.session.v1.StartTurnRequest"> & {
    * @generated from field: repeated forge.session.v1.Part input = 3;
    */
   input: Part[];
+
+  /**
+   * What the host found for this turn (rules, referenced files, a map of the repository): ephemeral, before the input; at most 256 KiB of text in all.
+   *
+   * @generated from field: repeated forge.session.v1.Part context = 4;
+   */
+  context: Part[];
+
+  /**
+   * Where the context comes from; at most 256 paths of at most 1,024 characters.
+   *
+   * @generated from field: repeated string context_sources = 5;
+   */
+  contextSources: string[];
 };
 
 /**
@@ -253,7 +449,7 @@ export type StartTurnRequest = Message<"forge.session.v1.StartTurnRequest"> & {
  * Use `create(StartTurnRequestSchema)` to create a new message.
  */
 export const StartTurnRequestSchema: GenMessage<StartTurnRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 5);
+  messageDesc(file_forge_session_v1_session, 8);
 
 /**
  * The started turn.
@@ -277,7 +473,7 @@ export type StartTurnResponse = Message<"forge.session.v1.StartTurnResponse"> & 
  * Use `create(StartTurnResponseSchema)` to create a new message.
  */
 export const StartTurnResponseSchema: GenMessage<StartTurnResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 6);
+  messageDesc(file_forge_session_v1_session, 9);
 
 /**
  * Asks for a turn to stop.
@@ -306,7 +502,7 @@ export type CancelTurnRequest = Message<"forge.session.v1.CancelTurnRequest"> & 
  * Use `create(CancelTurnRequestSchema)` to create a new message.
  */
 export const CancelTurnRequestSchema: GenMessage<CancelTurnRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 7);
+  messageDesc(file_forge_session_v1_session, 10);
 
 /**
  * The request is durable.
@@ -325,7 +521,7 @@ export type CancelTurnResponse = Message<"forge.session.v1.CancelTurnResponse"> 
  * Use `create(CancelTurnResponseSchema)` to create a new message.
  */
 export const CancelTurnResponseSchema: GenMessage<CancelTurnResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 8);
+  messageDesc(file_forge_session_v1_session, 11);
 
 /**
  * Ends a turn by an operator's word.
@@ -361,7 +557,7 @@ export type AbandonTurnRequest = Message<"forge.session.v1.AbandonTurnRequest"> 
  * Use `create(AbandonTurnRequestSchema)` to create a new message.
  */
 export const AbandonTurnRequestSchema: GenMessage<AbandonTurnRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 9);
+  messageDesc(file_forge_session_v1_session, 12);
 
 /**
  * The turn has ended.
@@ -380,7 +576,7 @@ export type AbandonTurnResponse = Message<"forge.session.v1.AbandonTurnResponse"
  * Use `create(AbandonTurnResponseSchema)` to create a new message.
  */
 export const AbandonTurnResponseSchema: GenMessage<AbandonTurnResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 10);
+  messageDesc(file_forge_session_v1_session, 13);
 
 /**
  * Tells a running turn more.
@@ -418,7 +614,7 @@ export type SteerTurnRequest = Message<"forge.session.v1.SteerTurnRequest"> & {
  * Use `create(SteerTurnRequestSchema)` to create a new message.
  */
 export const SteerTurnRequestSchema: GenMessage<SteerTurnRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 11);
+  messageDesc(file_forge_session_v1_session, 14);
 
 /**
  * The message is durable.
@@ -437,7 +633,7 @@ export type SteerTurnResponse = Message<"forge.session.v1.SteerTurnResponse"> & 
  * Use `create(SteerTurnResponseSchema)` to create a new message.
  */
 export const SteerTurnResponseSchema: GenMessage<SteerTurnResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 12);
+  messageDesc(file_forge_session_v1_session, 15);
 
 /**
  * Holds a turn.
@@ -466,7 +662,7 @@ export type PauseTurnRequest = Message<"forge.session.v1.PauseTurnRequest"> & {
  * Use `create(PauseTurnRequestSchema)` to create a new message.
  */
 export const PauseTurnRequestSchema: GenMessage<PauseTurnRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 13);
+  messageDesc(file_forge_session_v1_session, 16);
 
 /**
  * The request is durable.
@@ -485,7 +681,7 @@ export type PauseTurnResponse = Message<"forge.session.v1.PauseTurnResponse"> & 
  * Use `create(PauseTurnResponseSchema)` to create a new message.
  */
 export const PauseTurnResponseSchema: GenMessage<PauseTurnResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 14);
+  messageDesc(file_forge_session_v1_session, 17);
 
 /**
  * Lets a turn go on.
@@ -514,7 +710,7 @@ export type ContinueTurnRequest = Message<"forge.session.v1.ContinueTurnRequest"
  * Use `create(ContinueTurnRequestSchema)` to create a new message.
  */
 export const ContinueTurnRequestSchema: GenMessage<ContinueTurnRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 15);
+  messageDesc(file_forge_session_v1_session, 18);
 
 /**
  * The turn goes on.
@@ -533,7 +729,7 @@ export type ContinueTurnResponse = Message<"forge.session.v1.ContinueTurnRespons
  * Use `create(ContinueTurnResponseSchema)` to create a new message.
  */
 export const ContinueTurnResponseSchema: GenMessage<ContinueTurnResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 16);
+  messageDesc(file_forge_session_v1_session, 19);
 
 /**
  * Answers a question.
@@ -576,7 +772,7 @@ export type ProvideInputRequest = Message<"forge.session.v1.ProvideInputRequest"
  * Use `create(ProvideInputRequestSchema)` to create a new message.
  */
 export const ProvideInputRequestSchema: GenMessage<ProvideInputRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 17);
+  messageDesc(file_forge_session_v1_session, 20);
 
 /**
  * The answer is durable.
@@ -595,7 +791,7 @@ export type ProvideInputResponse = Message<"forge.session.v1.ProvideInputRespons
  * Use `create(ProvideInputResponseSchema)` to create a new message.
  */
 export const ProvideInputResponseSchema: GenMessage<ProvideInputResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 18);
+  messageDesc(file_forge_session_v1_session, 21);
 
 /**
  * Makes a session from another's history.
@@ -635,6 +831,13 @@ export type ForkSessionRequest = Message<"forge.session.v1.ForkSessionRequest"> 
    * @generated from field: map<string, string> labels = 5;
    */
   labels: { [key: string]: string };
+
+  /**
+   * provider/model; empty: the source's.
+   *
+   * @generated from field: string model = 6;
+   */
+  model: string;
 };
 
 /**
@@ -642,7 +845,7 @@ export type ForkSessionRequest = Message<"forge.session.v1.ForkSessionRequest"> 
  * Use `create(ForkSessionRequestSchema)` to create a new message.
  */
 export const ForkSessionRequestSchema: GenMessage<ForkSessionRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 19);
+  messageDesc(file_forge_session_v1_session, 22);
 
 /**
  * The fork.
@@ -666,7 +869,7 @@ export type ForkSessionResponse = Message<"forge.session.v1.ForkSessionResponse"
  * Use `create(ForkSessionResponseSchema)` to create a new message.
  */
 export const ForkSessionResponseSchema: GenMessage<ForkSessionResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 20);
+  messageDesc(file_forge_session_v1_session, 23);
 
 /**
  * Replaces the policy.
@@ -688,6 +891,13 @@ export type UpdateSessionPolicyRequest = Message<"forge.session.v1.UpdateSession
    * @generated from field: forge.tool.v1.ToolPolicy policy = 3;
    */
   policy?: ToolPolicy | undefined;
+
+  /**
+   * What people granted for the turn or the session holds no more.
+   *
+   * @generated from field: bool revoke_grants = 4;
+   */
+  revokeGrants: boolean;
 };
 
 /**
@@ -695,7 +905,7 @@ export type UpdateSessionPolicyRequest = Message<"forge.session.v1.UpdateSession
  * Use `create(UpdateSessionPolicyRequestSchema)` to create a new message.
  */
 export const UpdateSessionPolicyRequestSchema: GenMessage<UpdateSessionPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 21);
+  messageDesc(file_forge_session_v1_session, 24);
 
 /**
  * The policy is durable.
@@ -714,7 +924,7 @@ export type UpdateSessionPolicyResponse = Message<"forge.session.v1.UpdateSessio
  * Use `create(UpdateSessionPolicyResponseSchema)` to create a new message.
  */
 export const UpdateSessionPolicyResponseSchema: GenMessage<UpdateSessionPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 22);
+  messageDesc(file_forge_session_v1_session, 25);
 
 /**
  * Summarises the conversation.
@@ -733,7 +943,7 @@ export type CompactSessionRequest = Message<"forge.session.v1.CompactSessionRequ
   sessionId: string;
 
   /**
-   * What stands for the conversation from now on; at most 64 KiB. Written by the caller; a model's summary comes with the agent loop.
+   * What stands for the conversation from now on; at most 64 KiB. Empty: the agent's model writes it, and session.compacted or session.compaction_failed follows.
    *
    * @generated from field: string summary = 3;
    */
@@ -746,6 +956,13 @@ export type CompactSessionRequest = Message<"forge.session.v1.CompactSessionRequ
    * @generated from field: uint64 through_seq = 4;
    */
   throughSeq: bigint;
+
+  /**
+   * For the model that writes it; at most 4,096 characters.
+   *
+   * @generated from field: string instructions = 5;
+   */
+  instructions: string;
 };
 
 /**
@@ -753,10 +970,10 @@ export type CompactSessionRequest = Message<"forge.session.v1.CompactSessionRequ
  * Use `create(CompactSessionRequestSchema)` to create a new message.
  */
 export const CompactSessionRequestSchema: GenMessage<CompactSessionRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 23);
+  messageDesc(file_forge_session_v1_session, 26);
 
 /**
- * The summary stands.
+ * The summary stands, or is being written.
  *
  * @generated from message forge.session.v1.CompactSessionResponse
  */
@@ -765,6 +982,13 @@ export type CompactSessionResponse = Message<"forge.session.v1.CompactSessionRes
    * @generated from field: uint64 seq = 1;
    */
   seq: bigint;
+
+  /**
+   * Of a summary that is being written.
+   *
+   * @generated from field: string compaction_id = 2;
+   */
+  compactionId: string;
 };
 
 /**
@@ -772,7 +996,347 @@ export type CompactSessionResponse = Message<"forge.session.v1.CompactSessionRes
  * Use `create(CompactSessionResponseSchema)` to create a new message.
  */
 export const CompactSessionResponseSchema: GenMessage<CompactSessionResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 24);
+  messageDesc(file_forge_session_v1_session, 27);
+
+/**
+ * Takes back changes of files.
+ *
+ * @generated from message forge.session.v1.UndoChangesRequest
+ */
+export type UndoChangesRequest = Message<"forge.session.v1.UndoChangesRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * At most 1,000; empty: all that stand of turn_id.
+   *
+   * @generated from field: repeated string change_ids = 3;
+   */
+  changeIds: string[];
+
+  /**
+   * Empty, with no change_ids: the last turn that changed something.
+   *
+   * @generated from field: string turn_id = 4;
+   */
+  turnId: string;
+};
+
+/**
+ * Describes the message forge.session.v1.UndoChangesRequest.
+ * Use `create(UndoChangesRequestSchema)` to create a new message.
+ */
+export const UndoChangesRequestSchema: GenMessage<UndoChangesRequest> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 28);
+
+/**
+ * The undo is under way.
+ *
+ * @generated from message forge.session.v1.UndoChangesResponse
+ */
+export type UndoChangesResponse = Message<"forge.session.v1.UndoChangesResponse"> & {
+  /**
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+
+  /**
+   * @generated from field: string undo_id = 2;
+   */
+  undoId: string;
+};
+
+/**
+ * Describes the message forge.session.v1.UndoChangesResponse.
+ * Use `create(UndoChangesResponseSchema)` to create a new message.
+ */
+export const UndoChangesResponseSchema: GenMessage<UndoChangesResponse> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 29);
+
+/**
+ * Goes back to where the session stood.
+ *
+ * @generated from message forge.session.v1.RewindSessionRequest
+ */
+export type RewindSessionRequest = Message<"forge.session.v1.RewindSessionRequest"> & {
+  /**
+   * @generated from field: forge.common.v1.CommandHeader header = 1;
+   */
+  header?: CommandHeader | undefined;
+
+  /**
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * Inclusive: the last event that stays part of the conversation. Must not lie within a turn.
+   *
+   * @generated from field: uint64 through_seq = 3;
+   */
+  throughSeq: bigint;
+
+  /**
+   * @generated from field: bool keep_files = 4;
+   */
+  keepFiles: boolean;
+};
+
+/**
+ * Describes the message forge.session.v1.RewindSessionRequest.
+ * Use `create(RewindSessionRequestSchema)` to create a new message.
+ */
+export const RewindSessionRequestSchema: GenMessage<RewindSessionRequest> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 30);
+
+/**
+ * The rewind is done (no files to take back: undo_id is empty) or under way.
+ *
+ * @generated from message forge.session.v1.RewindSessionResponse
+ */
+export type RewindSessionResponse = Message<"forge.session.v1.RewindSessionResponse"> & {
+  /**
+   * @generated from field: uint64 seq = 1;
+   */
+  seq: bigint;
+
+  /**
+   * @generated from field: string undo_id = 2;
+   */
+  undoId: string;
+};
+
+/**
+ * Describes the message forge.session.v1.RewindSessionResponse.
+ * Use `create(RewindSessionResponseSchema)` to create a new message.
+ */
+export const RewindSessionResponseSchema: GenMessage<RewindSessionResponse> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 31);
+
+/**
+ * Asks for changes.
+ *
+ * @generated from message forge.session.v1.ListChangesRequest
+ */
+export type ListChangesRequest = Message<"forge.session.v1.ListChangesRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Exclusive.
+   *
+   * @generated from field: uint64 after_seq = 2;
+   */
+  afterSeq: bigint;
+
+  /**
+   * At most 500; 0: 50.
+   *
+   * @generated from field: uint32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+
+  /**
+   * A worker's: the lease of a task of this session, which it must hold.
+   *
+   * @generated from field: forge.common.v1.TaskLease lease = 5;
+   */
+  lease?: TaskLease | undefined;
+
+  /**
+   * Only these; empty: all.
+   *
+   * @generated from field: repeated string change_ids = 6;
+   */
+  changeIds: string[];
+};
+
+/**
+ * Describes the message forge.session.v1.ListChangesRequest.
+ * Use `create(ListChangesRequestSchema)` to create a new message.
+ */
+export const ListChangesRequestSchema: GenMessage<ListChangesRequest> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 32);
+
+/**
+ * A page of changes.
+ *
+ * @generated from message forge.session.v1.ListChangesResponse
+ */
+export type ListChangesResponse = Message<"forge.session.v1.ListChangesResponse"> & {
+  /**
+   * @generated from field: repeated forge.session.v1.Change changes = 1;
+   */
+  changes: Change[];
+
+  /**
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message forge.session.v1.ListChangesResponse.
+ * Use `create(ListChangesResponseSchema)` to create a new message.
+ */
+export const ListChangesResponseSchema: GenMessage<ListChangesResponse> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 33);
+
+/**
+ * Files that one tool call changed.
+ *
+ * @generated from message forge.session.v1.Change
+ */
+export type Change = Message<"forge.session.v1.Change"> & {
+  /**
+   * @generated from field: string change_id = 1;
+   */
+  changeId: string;
+
+  /**
+   * @generated from field: uint64 seq = 2;
+   */
+  seq: bigint;
+
+  /**
+   * @generated from field: string turn_id = 3;
+   */
+  turnId: string;
+
+  /**
+   * @generated from field: string tool_call_id = 4;
+   */
+  toolCallId: string;
+
+  /**
+   * @generated from field: string tool = 5;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp occurred_at = 6;
+   */
+  occurredAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: repeated forge.session.v1.FileChange files = 7;
+   */
+  files: FileChange[];
+
+  /**
+   * @generated from field: bool observed = 8;
+   */
+  observed: boolean;
+
+  /**
+   * @generated from field: bool undone = 9;
+   */
+  undone: boolean;
+
+  /**
+   * @generated from field: repeated string not_undoable = 10;
+   */
+  notUndoable: string[];
+};
+
+/**
+ * Describes the message forge.session.v1.Change.
+ * Use `create(ChangeSchema)` to create a new message.
+ */
+export const ChangeSchema: GenMessage<Change> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 34);
+
+/**
+ * A file as a tool changed it.
+ *
+ * @generated from message forge.session.v1.FileChange
+ */
+export type FileChange = Message<"forge.session.v1.FileChange"> & {
+  /**
+   * Relative to the workspace.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * SHA-256, hexadecimal; empty: there was no such file.
+   *
+   * @generated from field: string before_sha256 = 2;
+   */
+  beforeSha256: string;
+
+  /**
+   * Empty: it was deleted.
+   *
+   * @generated from field: string after_sha256 = 3;
+   */
+  afterSha256: string;
+
+  /**
+   * The content before, needed to undo; absent where there was none, or where it could not be kept (see not_undoable).
+   *
+   * @generated from field: forge.common.v1.ArtifactRef before = 4;
+   */
+  before?: ArtifactRef | undefined;
+
+  /**
+   * The content after, for review.
+   *
+   * @generated from field: forge.common.v1.ArtifactRef after = 5;
+   */
+  after?: ArtifactRef | undefined;
+
+  /**
+   * Permission bits, for example 420 (0644).
+   *
+   * @generated from field: uint32 before_mode = 6;
+   */
+  beforeMode: number;
+
+  /**
+   * @generated from field: uint32 after_mode = 7;
+   */
+  afterMode: number;
+
+  /**
+   * Why it can't be undone: "ignored", "too large", "link"; empty where it can.
+   *
+   * @generated from field: string not_undoable = 8;
+   */
+  notUndoable: string;
+
+  /**
+   * @generated from field: uint32 added_lines = 9;
+   */
+  addedLines: number;
+
+  /**
+   * @generated from field: uint32 removed_lines = 10;
+   */
+  removedLines: number;
+};
+
+/**
+ * Describes the message forge.session.v1.FileChange.
+ * Use `create(FileChangeSchema)` to create a new message.
+ */
+export const FileChangeSchema: GenMessage<FileChange> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 35);
 
 /**
  * Closes a session.
@@ -796,7 +1360,7 @@ export type CloseSessionRequest = Message<"forge.session.v1.CloseSessionRequest"
  * Use `create(CloseSessionRequestSchema)` to create a new message.
  */
 export const CloseSessionRequestSchema: GenMessage<CloseSessionRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 25);
+  messageDesc(file_forge_session_v1_session, 36);
 
 /**
  * The session is closed.
@@ -815,7 +1379,7 @@ export type CloseSessionResponse = Message<"forge.session.v1.CloseSessionRespons
  * Use `create(CloseSessionResponseSchema)` to create a new message.
  */
 export const CloseSessionResponseSchema: GenMessage<CloseSessionResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 26);
+  messageDesc(file_forge_session_v1_session, 37);
 
 /**
  * Names a session.
@@ -834,7 +1398,7 @@ export type GetSessionSnapshotRequest = Message<"forge.session.v1.GetSessionSnap
  * Use `create(GetSessionSnapshotRequestSchema)` to create a new message.
  */
 export const GetSessionSnapshotRequestSchema: GenMessage<GetSessionSnapshotRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 27);
+  messageDesc(file_forge_session_v1_session, 38);
 
 /**
  * A session as of `seq`.
@@ -853,7 +1417,7 @@ export type GetSessionSnapshotResponse = Message<"forge.session.v1.GetSessionSna
  * Use `create(GetSessionSnapshotResponseSchema)` to create a new message.
  */
 export const GetSessionSnapshotResponseSchema: GenMessage<GetSessionSnapshotResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 28);
+  messageDesc(file_forge_session_v1_session, 39);
 
 /**
  * What is true of a session.
@@ -934,6 +1498,49 @@ export type Session = Message<"forge.session.v1.Session"> & {
    * @generated from field: forge.session.v1.ParentStep parent = 14;
    */
   parent?: ParentStep | undefined;
+
+  /**
+   * @generated from field: forge.session.v1.ParentCall parent_call = 15;
+   */
+  parentCall?: ParentCall | undefined;
+
+  /**
+   * What people allowed beyond single calls, and what of it still holds.
+   *
+   * @generated from field: repeated forge.tool.v1.Grant grants = 16;
+   */
+  grants: Grant[];
+
+  /**
+   * @generated from field: forge.session.v1.ContextUse context = 17;
+   */
+  context?: ContextUse | undefined;
+
+  /**
+   * The last plan that the agent told.
+   *
+   * @generated from field: forge.session.v1.Plan plan = 18;
+   */
+  plan?: Plan | undefined;
+
+  /**
+   * Being written: a summary; being taken back: files. Empty where neither is.
+   *
+   * @generated from field: string compaction_id = 19;
+   */
+  compactionId: string;
+
+  /**
+   * @generated from field: string undo_id = 20;
+   */
+  undoId: string;
+
+  /**
+   * Changes of files that stand.
+   *
+   * @generated from field: uint32 change_count = 21;
+   */
+  changeCount: number;
 };
 
 /**
@@ -941,7 +1548,89 @@ export type Session = Message<"forge.session.v1.Session"> & {
  * Use `create(SessionSchema)` to create a new message.
  */
 export const SessionSchema: GenMessage<Session> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 29);
+  messageDesc(file_forge_session_v1_session, 40);
+
+/**
+ * How full the model's context is.
+ *
+ * @generated from message forge.session.v1.ContextUse
+ */
+export type ContextUse = Message<"forge.session.v1.ContextUse"> & {
+  /**
+   * Of the last model call, as its provider counted, and an estimate of what has come since.
+   *
+   * @generated from field: uint64 tokens = 1;
+   */
+  tokens: bigint;
+
+  /**
+   * 0: not known.
+   *
+   * @generated from field: uint32 window_tokens = 2;
+   */
+  windowTokens: number;
+};
+
+/**
+ * Describes the message forge.session.v1.ContextUse.
+ * Use `create(ContextUseSchema)` to create a new message.
+ */
+export const ContextUseSchema: GenMessage<ContextUse> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 41);
+
+/**
+ * What an agent says it is going to do, and how far it is. For people; nothing follows from it.
+ *
+ * @generated from message forge.session.v1.Plan
+ */
+export type Plan = Message<"forge.session.v1.Plan"> & {
+  /**
+   * At most 64.
+   *
+   * @generated from field: repeated forge.session.v1.PlanItem items = 1;
+   */
+  items: PlanItem[];
+
+  /**
+   * At most 1,024 characters.
+   *
+   * @generated from field: string explanation = 2;
+   */
+  explanation: string;
+};
+
+/**
+ * Describes the message forge.session.v1.Plan.
+ * Use `create(PlanSchema)` to create a new message.
+ */
+export const PlanSchema: GenMessage<Plan> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 42);
+
+/**
+ * One step of a plan.
+ *
+ * @generated from message forge.session.v1.PlanItem
+ */
+export type PlanItem = Message<"forge.session.v1.PlanItem"> & {
+  /**
+   * At most 256 characters.
+   *
+   * @generated from field: string step = 1;
+   */
+  step: string;
+
+  /**
+   * @generated from field: forge.session.v1.PlanStepStatus status = 2;
+   */
+  status: PlanStepStatus;
+};
+
+/**
+ * Describes the message forge.session.v1.PlanItem.
+ * Use `create(PlanItemSchema)` to create a new message.
+ */
+export const PlanItemSchema: GenMessage<PlanItem> = /*@__PURE__*/
+  messageDesc(file_forge_session_v1_session, 43);
 
 /**
  * What is true of a turn.
@@ -1002,7 +1691,7 @@ export type Turn = Message<"forge.session.v1.Turn"> & {
  * Use `create(TurnSchema)` to create a new message.
  */
 export const TurnSchema: GenMessage<Turn> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 30);
+  messageDesc(file_forge_session_v1_session, 44);
 
 /**
  * A model or tool call that has not settled.
@@ -1075,7 +1764,7 @@ export type OpenCall = Message<"forge.session.v1.OpenCall"> & {
  * Use `create(OpenCallSchema)` to create a new message.
  */
 export const OpenCallSchema: GenMessage<OpenCall> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 31);
+  messageDesc(file_forge_session_v1_session, 45);
 
 /**
  * Filters and pages.
@@ -1129,7 +1818,7 @@ export type ListSessionsRequest = Message<"forge.session.v1.ListSessionsRequest"
  * Use `create(ListSessionsRequestSchema)` to create a new message.
  */
 export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 32);
+  messageDesc(file_forge_session_v1_session, 46);
 
 /**
  * A page of sessions.
@@ -1155,7 +1844,7 @@ export type ListSessionsResponse = Message<"forge.session.v1.ListSessionsRespons
  * Use `create(ListSessionsResponseSchema)` to create a new message.
  */
 export const ListSessionsResponseSchema: GenMessage<ListSessionsResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 33);
+  messageDesc(file_forge_session_v1_session, 47);
 
 /**
  * A session in a list.
@@ -1211,7 +1900,7 @@ export type SessionSummary = Message<"forge.session.v1.SessionSummary"> & {
  * Use `create(SessionSummarySchema)` to create a new message.
  */
 export const SessionSummarySchema: GenMessage<SessionSummary> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 34);
+  messageDesc(file_forge_session_v1_session, 48);
 
 /**
  * A range of a session's conversation.
@@ -1258,7 +1947,7 @@ export type ReadConversationRequest = Message<"forge.session.v1.ReadConversation
  * Use `create(ReadConversationRequestSchema)` to create a new message.
  */
 export const ReadConversationRequestSchema: GenMessage<ReadConversationRequest> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 35);
+  messageDesc(file_forge_session_v1_session, 49);
 
 /**
  * Messages in order, each call followed by its one result. After a compaction the first one is a user's message that holds the summary, marked as such.
@@ -1300,7 +1989,156 @@ export type ReadConversationResponse = Message<"forge.session.v1.ReadConversatio
  * Use `create(ReadConversationResponseSchema)` to create a new message.
  */
 export const ReadConversationResponseSchema: GenMessage<ReadConversationResponse> = /*@__PURE__*/
-  messageDesc(file_forge_session_v1_session, 36);
+  messageDesc(file_forge_session_v1_session, 50);
+
+/**
+ * What becomes of the turn when a tool call fails.
+ *
+ * @generated from enum forge.session.v1.ErrorRecovery
+ */
+export const ErrorRecovery = {
+  /**
+   * RETURN.
+   *
+   * @generated from enum value: ERROR_RECOVERY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The model is told and goes on.
+   *
+   * @generated from enum value: ERROR_RECOVERY_RETURN = 1;
+   */
+  RETURN: 1,
+
+  /**
+   * The turn ends, outcome TASK_FAILED, once nothing of it runs.
+   *
+   * @generated from enum value: ERROR_RECOVERY_STOP = 2;
+   */
+  STOP: 2,
+
+  /**
+   * An idempotent call is made again, at most twice, with growing distance; then the model is told.
+   *
+   * @generated from enum value: ERROR_RECOVERY_RETRY = 3;
+   */
+  RETRY: 3,
+
+  /**
+   * A person is asked what to do: his words are the call's result.
+   *
+   * @generated from enum value: ERROR_RECOVERY_ASK = 4;
+   */
+  ASK: 4,
+} as const;
+
+/**
+ * What becomes of the turn when a tool call fails.
+ *
+ * @generated from enum forge.session.v1.ErrorRecovery
+ */
+export type ErrorRecovery = (typeof ErrorRecovery)[keyof typeof ErrorRecovery] | UnknownEnum;
+
+/**
+ * Describes the enum forge.session.v1.ErrorRecovery.
+ */
+export const ErrorRecoverySchema: GenEnum<ErrorRecovery> = /*@__PURE__*/
+  enumDesc(file_forge_session_v1_session, 0);
+
+/**
+ * Where a hook is called.
+ *
+ * @generated from enum forge.session.v1.HookAt
+ */
+export const HookAt = {
+  /**
+   * @generated from enum value: HOOK_AT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * on_user_message: may change the message, add to it, or block the turn.
+   *
+   * @generated from enum value: HOOK_AT_USER_MESSAGE = 1;
+   */
+  USER_MESSAGE: 1,
+
+  /**
+   * on_pre_llm: may add messages, or block the turn.
+   *
+   * @generated from enum value: HOOK_AT_PRE_LLM = 2;
+   */
+  PRE_LLM: 2,
+
+  /**
+   * on_post_llm: may change the answer's text, deny calls, add messages, or make the loop go on.
+   *
+   * @generated from enum value: HOOK_AT_POST_LLM = 3;
+   */
+  POST_LLM: 3,
+} as const;
+
+/**
+ * Where a hook is called.
+ *
+ * @generated from enum forge.session.v1.HookAt
+ */
+export type HookAt = (typeof HookAt)[keyof typeof HookAt] | UnknownEnum;
+
+/**
+ * Describes the enum forge.session.v1.HookAt.
+ */
+export const HookAtSchema: GenEnum<HookAt> = /*@__PURE__*/
+  enumDesc(file_forge_session_v1_session, 1);
+
+/**
+ * What a sub-agent knows of its caller's conversation.
+ *
+ * @generated from enum forge.session.v1.SubAgentHistory
+ */
+export const SubAgentHistory = {
+  /**
+   * FRESH.
+   *
+   * @generated from enum value: SUB_AGENT_HISTORY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Nothing but what it is asked.
+   *
+   * @generated from enum value: SUB_AGENT_HISTORY_FRESH = 1;
+   */
+  FRESH: 1,
+
+  /**
+   * The conversation up to the call.
+   *
+   * @generated from enum value: SUB_AGENT_HISTORY_FORKED = 2;
+   */
+  FORKED: 2,
+
+  /**
+   * The conversation up to the call, and tools that only read: mode PLAN.
+   *
+   * @generated from enum value: SUB_AGENT_HISTORY_SHARED = 3;
+   */
+  SHARED: 3,
+} as const;
+
+/**
+ * What a sub-agent knows of its caller's conversation.
+ *
+ * @generated from enum forge.session.v1.SubAgentHistory
+ */
+export type SubAgentHistory = (typeof SubAgentHistory)[keyof typeof SubAgentHistory] | UnknownEnum;
+
+/**
+ * Describes the enum forge.session.v1.SubAgentHistory.
+ */
+export const SubAgentHistorySchema: GenEnum<SubAgentHistory> = /*@__PURE__*/
+  enumDesc(file_forge_session_v1_session, 2);
 
 /**
  * Where a session stands.
@@ -1335,7 +2173,7 @@ export type SessionStatus = (typeof SessionStatus)[keyof typeof SessionStatus] |
  * Describes the enum forge.session.v1.SessionStatus.
  */
 export const SessionStatusSchema: GenEnum<SessionStatus> = /*@__PURE__*/
-  enumDesc(file_forge_session_v1_session, 0);
+  enumDesc(file_forge_session_v1_session, 3);
 
 /**
  * Where a turn stands; derived from its facts.
@@ -1405,7 +2243,7 @@ export type TurnStatus = (typeof TurnStatus)[keyof typeof TurnStatus] | UnknownE
  * Describes the enum forge.session.v1.TurnStatus.
  */
 export const TurnStatusSchema: GenEnum<TurnStatus> = /*@__PURE__*/
-  enumDesc(file_forge_session_v1_session, 1);
+  enumDesc(file_forge_session_v1_session, 4);
 
 /**
  * How a turn ended, apart from kernel errors.
@@ -1472,6 +2310,32 @@ export const TurnOutcome = {
    * @generated from enum value: TURN_OUTCOME_UNKNOWN = 11;
    */
   UNKNOWN: 11,
+
+  /**
+   * A person denied a call and stopped the turn.
+   *
+   * @generated from enum value: TURN_OUTCOME_DENIED = 12;
+   */
+  DENIED: 12,
+
+  /**
+   * A hook ended it.
+   *
+   * @generated from enum value: TURN_OUTCOME_BLOCKED = 13;
+   */
+  BLOCKED: 13,
+
+  /**
+   * The answer did not match the agent's schema, twice.
+   *
+   * @generated from enum value: TURN_OUTCOME_OUTPUT_INVALID = 14;
+   */
+  OUTPUT_INVALID: 14,
+
+  /**
+   * @generated from enum value: TURN_OUTCOME_BUDGET_STEPS = 15;
+   */
+  BUDGET_STEPS: 15,
 } as const;
 
 /**
@@ -1485,7 +2349,47 @@ export type TurnOutcome = (typeof TurnOutcome)[keyof typeof TurnOutcome] | Unkno
  * Describes the enum forge.session.v1.TurnOutcome.
  */
 export const TurnOutcomeSchema: GenEnum<TurnOutcome> = /*@__PURE__*/
-  enumDesc(file_forge_session_v1_session, 2);
+  enumDesc(file_forge_session_v1_session, 5);
+
+/**
+ * How far a step is.
+ *
+ * @generated from enum forge.session.v1.PlanStepStatus
+ */
+export const PlanStepStatus = {
+  /**
+   * @generated from enum value: PLAN_STEP_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: PLAN_STEP_STATUS_PENDING = 1;
+   */
+  PENDING: 1,
+
+  /**
+   * @generated from enum value: PLAN_STEP_STATUS_IN_PROGRESS = 2;
+   */
+  IN_PROGRESS: 2,
+
+  /**
+   * @generated from enum value: PLAN_STEP_STATUS_COMPLETED = 3;
+   */
+  COMPLETED: 3,
+} as const;
+
+/**
+ * How far a step is.
+ *
+ * @generated from enum forge.session.v1.PlanStepStatus
+ */
+export type PlanStepStatus = (typeof PlanStepStatus)[keyof typeof PlanStepStatus] | UnknownEnum;
+
+/**
+ * Describes the enum forge.session.v1.PlanStepStatus.
+ */
+export const PlanStepStatusSchema: GenEnum<PlanStepStatus> = /*@__PURE__*/
+  enumDesc(file_forge_session_v1_session, 6);
 
 /**
  * Durable agent contexts and the turns in them.
@@ -1576,7 +2480,7 @@ export const SessionService: GenService<{
     output: typeof ProvideInputResponseSchema;
   },
   /**
-   * A new session with this one's agent, present policy and conversation up to a seq; calls that were open there are unknown in the fork. Its id derives from
+   * A new session with this one's agent, which may answer by another model, present policy and conversation up to a seq; calls that were open there are unknown in the fork. Its id derives from
    * namespace and command id. The source may have an active turn or be closed. Errors: not_found; validation; resource_exhausted, FORK_TOO_LARGE.
    *
    * @generated from rpc forge.session.v1.SessionService.ForkSession
@@ -1597,7 +2501,8 @@ export const SessionService: GenService<{
     output: typeof UpdateSessionPolicyResponseSchema;
   },
   /**
-   * Lets the conversation up to a seq be represented by a summary. History is kept. Errors: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED; validation.
+   * Lets the conversation up to a seq be represented by a summary, the caller's or one that the agent's model writes. History is kept.
+   * Errors: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED, SESSION_BUSY; validation.
    *
    * @generated from rpc forge.session.v1.SessionService.CompactSession
    */
@@ -1605,6 +2510,38 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof CompactSessionRequestSchema;
     output: typeof CompactSessionResponseSchema;
+  },
+  /**
+   * Takes back changes of files that tools of the session made, newest first; a worker does it, and workspace.change_undone tells what came of it. What somebody
+   * else has changed since is refused and stays. Errors: not_found (CHANGE_NOT_FOUND); conflict, TURN_ACTIVE, SESSION_CLOSED, SESSION_BUSY, NOTHING_TO_UNDO.
+   *
+   * @generated from rpc forge.session.v1.SessionService.UndoChanges
+   */
+  undoChanges: {
+    methodKind: "unary";
+    input: typeof UndoChangesRequestSchema;
+    output: typeof UndoChangesResponseSchema;
+  },
+  /**
+   * Lets the conversation, and with it the files unless they are to be kept, stand as they did at a seq. Where a file can't be taken back, nothing is rewound.
+   * Errors: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED, SESSION_BUSY; validation.
+   *
+   * @generated from rpc forge.session.v1.SessionService.RewindSession
+   */
+  rewindSession: {
+    methodKind: "unary";
+    input: typeof RewindSessionRequestSchema;
+    output: typeof RewindSessionResponseSchema;
+  },
+  /**
+   * The changes of files that tools of the session made, oldest first, and whether they still stand. Errors: not_found; validation.
+   *
+   * @generated from rpc forge.session.v1.SessionService.ListChanges
+   */
+  listChanges: {
+    methodKind: "unary";
+    input: typeof ListChangesRequestSchema;
+    output: typeof ListChangesResponseSchema;
   },
   /**
    * Closes a session. Errors: not_found; conflict with TURN_ACTIVE or SESSION_CLOSED.

@@ -6,7 +6,7 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { StreamRef } from "../../common/v1/common_pb.ts";
+import type { ArtifactRef, StreamRef } from "../../common/v1/common_pb.ts";
 import { file_forge_common_v1_common } from "../../common/v1/common_pb.ts";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file forge/tool/v1/tool.proto.
  */
 export const file_forge_tool_v1_tool: GenFile = /*@__PURE__*/
-  fileDesc("Chhmb3JnZS90b29sL3YxL3Rvb2wucHJvdG8SDWZvcmdlLnRvb2wudjEisAEKCFRvb2xTcGVjEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSGQoRaW5wdXRfc2NoZW1hX2pzb24YAyABKAkSEgoKaWRlbXBvdGVudBgEIAEoCBImCgRyaXNrGAUgASgOMhguZm9yZ2UudG9vbC52MS5SaXNrTGV2ZWwSKgoHdGltZW91dBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJDCghUb29sUnVsZRIMCgR0b29sGAEgASgJEikKCGRlY2lzaW9uGAIgASgOMhcuZm9yZ2UudG9vbC52MS5EZWNpc2lvbiLrAQoKVG9vbFBvbGljeRImCgVydWxlcxgBIAMoCzIXLmZvcmdlLnRvb2wudjEuVG9vbFJ1bGUSNgoQZGVmYXVsdF9kZWNpc2lvbhgCIAEoDjIXLmZvcmdlLnRvb2wudjEuRGVjaXNpb25IAIgBARIvCgxhcHByb3ZhbF90dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLAoGYW5zd2VyGAQgASgOMhcuZm9yZ2UudG9vbC52MS5EZWNpc2lvbkgBiAEBQhMKEV9kZWZhdWx0X2RlY2lzaW9uQgkKB19hbnN3ZXIi4QEKEkNhcGFiaWxpdHlEZWNpc2lvbhIpCghkZWNpc2lvbhgBIAEoDjIXLmZvcmdlLnRvb2wudjEuRGVjaXNpb24SDwoHc3ViamVjdBgCIAEoCRIMCgR0b29sGAMgASgJEhMKC3Rvb2xfZGlnZXN0GAQgASgJEhgKEGFyZ3VtZW50c19kaWdlc3QYBSABKAkSDgoGc291cmNlGAYgASgJEhIKCmRlY2lkZWRfYnkYByABKAkSLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAizwIKD1BlbmRpbmdBcHByb3ZhbBIqCgZzdHJlYW0YASABKAsyGi5mb3JnZS5jb21tb24udjEuU3RyZWFtUmVmEhMKC2FwcHJvdmFsX2lkGAIgASgJEg8KB3R1cm5faWQYAyABKAkSFAoMdG9vbF9jYWxsX2lkGAQgASgJEgwKBHRvb2wYBSABKAkSGQoRYXJndW1lbnRzX3ByZXZpZXcYBiABKAkSJgoEcmlzaxgHIAEoDjIYLmZvcmdlLnRvb2wudjEuUmlza0xldmVsEjAKDHJlcXVlc3RlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHc3RlcF9pZBgKIAEoCRIQCghxdWVzdGlvbhgLIAEoCSprCglSaXNrTGV2ZWwSGgoWUklTS19MRVZFTF9VTlNQRUNJRklFRBAAEhMKD1JJU0tfTEVWRUxfUkVBRBABEhUKEVJJU0tfTEVWRUxfQ0hBTkdFEAISFgoSUklTS19MRVZFTF9FWEVDVVRFEAMqXQoIRGVjaXNpb24SGAoUREVDSVNJT05fVU5TUEVDSUZJRUQQABISCg5ERUNJU0lPTl9BTExPVxABEhAKDERFQ0lTSU9OX0FTSxACEhEKDURFQ0lTSU9OX0RFTlkQA2IGcHJvdG8z", [file_forge_common_v1_common, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Chhmb3JnZS90b29sL3YxL3Rvb2wucHJvdG8SDWZvcmdlLnRvb2wudjEijAIKCFRvb2xTcGVjEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSGQoRaW5wdXRfc2NoZW1hX2pzb24YAyABKAkSEgoKaWRlbXBvdGVudBgEIAEoCBImCgRyaXNrGAUgASgOMhguZm9yZ2UudG9vbC52MS5SaXNrTGV2ZWwSKgoHdGltZW91dBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIQCghwcmV2aWV3cxgHIAEoCBIxCghjYXRlZ29yeRgIIAEoDjIfLmZvcmdlLnRvb2wudjEuQXBwcm92YWxDYXRlZ29yeRIVCg1zb3VyY2VfZGlnZXN0GAkgASgJItABCgtUb29sUHJldmlldxINCgV0aXRsZRgBIAEoCRIMCgRkaWZmGAIgASgJEjMKDWRpZmZfYXJ0aWZhY3QYAyABKAsyHC5mb3JnZS5jb21tb24udjEuQXJ0aWZhY3RSZWYSJgoEcmlzaxgEIAEoDjIYLmZvcmdlLnRvb2wudjEuUmlza0xldmVsEhIKCmZhY3RzX2pzb24YBSABKAkSEAoIcnVsZV9rZXkYBiABKAkSEgoKcnVsZV90aXRsZRgHIAEoCRINCgVwYXRocxgIIAMoCSJVCghUb29sUnVsZRIMCgR0b29sGAEgASgJEikKCGRlY2lzaW9uGAIgASgOMhcuZm9yZ2UudG9vbC52MS5EZWNpc2lvbhIQCghydWxlX2tleRgDIAEoCSKaAgoFR3JhbnQSEwoLYXBwcm92YWxfaWQYASABKAkSKwoFc2NvcGUYAiABKA4yHC5mb3JnZS50b29sLnYxLkFwcHJvdmFsU2NvcGUSMQoIY2F0ZWdvcnkYAyABKA4yHy5mb3JnZS50b29sLnYxLkFwcHJvdmFsQ2F0ZWdvcnkSDAoEdG9vbBgEIAEoCRITCgt0b29sX2RpZ2VzdBgFIAEoCRIQCghydWxlX2tleRgGIAEoCRISCgpydWxlX3RpdGxlGAcgASgJEhIKCmdyYW50ZWRfYnkYCCABKAkSLgoKZ3JhbnRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHdHVybl9pZBgKIAEoCSKSAgoKVG9vbFBvbGljeRImCgVydWxlcxgBIAMoCzIXLmZvcmdlLnRvb2wudjEuVG9vbFJ1bGUSNgoQZGVmYXVsdF9kZWNpc2lvbhgCIAEoDjIXLmZvcmdlLnRvb2wudjEuRGVjaXNpb25IAIgBARIvCgxhcHByb3ZhbF90dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLAoGYW5zd2VyGAQgASgOMhcuZm9yZ2UudG9vbC52MS5EZWNpc2lvbkgBiAEBEiUKBG1vZGUYBSABKA4yFy5mb3JnZS50b29sLnYxLlRvb2xNb2RlQhMKEV9kZWZhdWx0X2RlY2lzaW9uQgkKB19hbnN3ZXIi+QEKEkNhcGFiaWxpdHlEZWNpc2lvbhIpCghkZWNpc2lvbhgBIAEoDjIXLmZvcmdlLnRvb2wudjEuRGVjaXNpb24SDwoHc3ViamVjdBgCIAEoCRIMCgR0b29sGAMgASgJEhMKC3Rvb2xfZGlnZXN0GAQgASgJEhgKEGFyZ3VtZW50c19kaWdlc3QYBSABKAkSDgoGc291cmNlGAYgASgJEhIKCmRlY2lkZWRfYnkYByABKAkSLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOcHJldmlld19kaWdlc3QYCSABKAkirwMKD1BlbmRpbmdBcHByb3ZhbBIqCgZzdHJlYW0YASABKAsyGi5mb3JnZS5jb21tb24udjEuU3RyZWFtUmVmEhMKC2FwcHJvdmFsX2lkGAIgASgJEg8KB3R1cm5faWQYAyABKAkSFAoMdG9vbF9jYWxsX2lkGAQgASgJEgwKBHRvb2wYBSABKAkSGQoRYXJndW1lbnRzX3ByZXZpZXcYBiABKAkSJgoEcmlzaxgHIAEoDjIYLmZvcmdlLnRvb2wudjEuUmlza0xldmVsEjAKDHJlcXVlc3RlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHc3RlcF9pZBgKIAEoCRIQCghxdWVzdGlvbhgLIAEoCRIrCgdwcmV2aWV3GAwgASgLMhouZm9yZ2UudG9vbC52MS5Ub29sUHJldmlldxIxCghjYXRlZ29yeRgNIAEoDjIfLmZvcmdlLnRvb2wudjEuQXBwcm92YWxDYXRlZ29yeSprCglSaXNrTGV2ZWwSGgoWUklTS19MRVZFTF9VTlNQRUNJRklFRBAAEhMKD1JJU0tfTEVWRUxfUkVBRBABEhUKEVJJU0tfTEVWRUxfQ0hBTkdFEAISFgoSUklTS19MRVZFTF9FWEVDVVRFEAMqsAEKEEFwcHJvdmFsQ2F0ZWdvcnkSIQodQVBQUk9WQUxfQ0FURUdPUllfVU5TUEVDSUZJRUQQABIdChlBUFBST1ZBTF9DQVRFR09SWV9DSEFOR0VTEAESHwobQVBQUk9WQUxfQ0FURUdPUllfRVhFQ1VUSU9OEAISHgoaQVBQUk9WQUxfQ0FURUdPUllfRVZJREVOQ0UQAxIZChVBUFBST1ZBTF9DQVRFR09SWV9BTEwQBCpzCghEZWNpc2lvbhIYChRERUNJU0lPTl9VTlNQRUNJRklFRBAAEhIKDkRFQ0lTSU9OX0FMTE9XEAESEAoMREVDSVNJT05fQVNLEAISEQoNREVDSVNJT05fREVOWRADEhQKEERFQ0lTSU9OX1BSRVZJRVcQBCpiCghUb29sTW9kZRIZChVUT09MX01PREVfVU5TUEVDSUZJRUQQABISCg5UT09MX01PREVfUExBThABEhEKDVRPT0xfTU9ERV9BQ1QQAhIUChBUT09MX01PREVfQllQQVNTEAMqfQoNQXBwcm92YWxTY29wZRIeChpBUFBST1ZBTF9TQ09QRV9VTlNQRUNJRklFRBAAEhcKE0FQUFJPVkFMX1NDT1BFX09OQ0UQARIXChNBUFBST1ZBTF9TQ09QRV9UVVJOEAISGgoWQVBQUk9WQUxfU0NPUEVfU0VTU0lPThADYgZwcm90bzM", [file_forge_common_v1_common, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * A tool as a worker serves it and as a model sees it.
@@ -63,6 +63,28 @@ export type ToolSpec = Message<"forge.tool.v1.ToolSpec"> & {
    * @generated from field: google.protobuf.Duration timeout = 6;
    */
   timeout?: Duration | undefined;
+
+  /**
+   * The worker can tell what a call would do before it is decided on; see ToolPreview.
+   *
+   * @generated from field: bool previews = 7;
+   */
+  previews: boolean;
+
+  /**
+   * Unset: CHANGES for a tool that changes, EXECUTION for one that executes.
+   *
+   * @generated from field: forge.tool.v1.ApprovalCategory category = 8;
+   */
+  category: ApprovalCategory;
+
+  /**
+   * What serves it, where that is more than the worker itself: for an MCP tool the SHA-256 of its server's configuration, hexadecimal. Part of the tool's
+   * digest, so that what was granted to a tool of one server is not granted to another's of the same name.
+   *
+   * @generated from field: string source_digest = 9;
+   */
+  sourceDigest: string;
 };
 
 /**
@@ -71,6 +93,76 @@ export type ToolSpec = Message<"forge.tool.v1.ToolSpec"> & {
  */
 export const ToolSpecSchema: GenMessage<ToolSpec> = /*@__PURE__*/
   messageDesc(file_forge_tool_v1_tool, 0);
+
+/**
+ * What a call would do, told by the worker that would do it, before anybody decides. Telling changes nothing in the world.
+ *
+ * @generated from message forge.tool.v1.ToolPreview
+ */
+export type ToolPreview = Message<"forge.tool.v1.ToolPreview"> & {
+  /**
+   * One line for people, for example "edit src/a.ts (+3 -1)" or "run git status"; at most 256 characters.
+   *
+   * @generated from field: string title = 1;
+   */
+  title: string;
+
+  /**
+   * A unified diff of what would change, where it is at most 32 KiB; else its beginning, and the whole in diff_artifact.
+   *
+   * @generated from field: string diff = 2;
+   */
+  diff: string;
+
+  /**
+   * @generated from field: forge.common.v1.ArtifactRef diff_artifact = 3;
+   */
+  diffArtifact?: ArtifactRef | undefined;
+
+  /**
+   * What this call does at most, where that is less than the tool's risk: a command that only reads. Unset: the tool's.
+   *
+   * @generated from field: forge.tool.v1.RiskLevel risk = 4;
+   */
+  risk: RiskLevel;
+
+  /**
+   * What must still be so when the call is executed (hashes of files, the resolved program), as canonical JSON of at most 8 KiB. The worker compares it
+   * right before it acts, and fails the call with PREVIEW_STALE where it differs.
+   *
+   * @generated from field: string facts_json = 5;
+   */
+  factsJson: string;
+
+  /**
+   * Names exactly what a remembered rule may stand for: equal for two calls only where a person who allowed one has seen all that the other does. Empty:
+   * no rule can be made of it. At most 512 characters.
+   *
+   * @generated from field: string rule_key = 6;
+   */
+  ruleKey: string;
+
+  /**
+   * The rule in words, for example "git status in the workspace"; at most 256 characters.
+   *
+   * @generated from field: string rule_title = 7;
+   */
+  ruleTitle: string;
+
+  /**
+   * Paths that it touches, relative to the workspace; at most 256.
+   *
+   * @generated from field: repeated string paths = 8;
+   */
+  paths: string[];
+};
+
+/**
+ * Describes the message forge.tool.v1.ToolPreview.
+ * Use `create(ToolPreviewSchema)` to create a new message.
+ */
+export const ToolPreviewSchema: GenMessage<ToolPreview> = /*@__PURE__*/
+  messageDesc(file_forge_tool_v1_tool, 1);
 
 /**
  * One rule of a policy; the first that matches decides.
@@ -89,6 +181,13 @@ export type ToolRule = Message<"forge.tool.v1.ToolRule"> & {
    * @generated from field: forge.tool.v1.Decision decision = 2;
    */
   decision: Decision;
+
+  /**
+   * When set, matches only calls whose preview has this rule key.
+   *
+   * @generated from field: string rule_key = 3;
+   */
+  ruleKey: string;
 };
 
 /**
@@ -96,7 +195,81 @@ export type ToolRule = Message<"forge.tool.v1.ToolRule"> & {
  * Use `create(ToolRuleSchema)` to create a new message.
  */
 export const ToolRuleSchema: GenMessage<ToolRule> = /*@__PURE__*/
-  messageDesc(file_forge_tool_v1_tool, 1);
+  messageDesc(file_forge_tool_v1_tool, 2);
+
+/**
+ * What an answer allowed beyond its own call.
+ *
+ * @generated from message forge.tool.v1.Grant
+ */
+export type Grant = Message<"forge.tool.v1.Grant"> & {
+  /**
+   * The approval's.
+   *
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId: string;
+
+  /**
+   * TURN or SESSION.
+   *
+   * @generated from field: forge.tool.v1.ApprovalScope scope = 2;
+   */
+  scope: ApprovalScope;
+
+  /**
+   * Of all tools of this category; unset where it is a rule.
+   *
+   * @generated from field: forge.tool.v1.ApprovalCategory category = 3;
+   */
+  category: ApprovalCategory;
+
+  /**
+   * A rule: calls of this tool, as long as its digest is this, whose preview has this rule key.
+   *
+   * @generated from field: string tool = 4;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: string tool_digest = 5;
+   */
+  toolDigest: string;
+
+  /**
+   * @generated from field: string rule_key = 6;
+   */
+  ruleKey: string;
+
+  /**
+   * @generated from field: string rule_title = 7;
+   */
+  ruleTitle: string;
+
+  /**
+   * @generated from field: string granted_by = 8;
+   */
+  grantedBy: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp granted_at = 9;
+   */
+  grantedAt?: Timestamp | undefined;
+
+  /**
+   * Of scope TURN.
+   *
+   * @generated from field: string turn_id = 10;
+   */
+  turnId: string;
+};
+
+/**
+ * Describes the message forge.tool.v1.Grant.
+ * Use `create(GrantSchema)` to create a new message.
+ */
+export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
+  messageDesc(file_forge_tool_v1_tool, 3);
 
 /**
  * What a session or run may do without being asked.
@@ -131,6 +304,13 @@ export type ToolPolicy = Message<"forge.tool.v1.ToolPolicy"> & {
    * @generated from field: optional forge.tool.v1.Decision answer = 4;
    */
   answer?: Decision | undefined;
+
+  /**
+   * Applies before the rules.
+   *
+   * @generated from field: forge.tool.v1.ToolMode mode = 5;
+   */
+  mode: ToolMode;
 };
 
 /**
@@ -138,7 +318,7 @@ export type ToolPolicy = Message<"forge.tool.v1.ToolPolicy"> & {
  * Use `create(ToolPolicySchema)` to create a new message.
  */
 export const ToolPolicySchema: GenMessage<ToolPolicy> = /*@__PURE__*/
-  messageDesc(file_forge_tool_v1_tool, 2);
+  messageDesc(file_forge_tool_v1_tool, 4);
 
 /**
  * The gate's answer, bound to exactly one call.
@@ -164,7 +344,7 @@ export type CapabilityDecision = Message<"forge.tool.v1.CapabilityDecision"> & {
   tool: string;
 
   /**
-   * SHA-256 over the tool's name, description, schema and risk, hexadecimal.
+   * SHA-256 over the tool's name, description, schema, risk and source, hexadecimal.
    *
    * @generated from field: string tool_digest = 4;
    */
@@ -178,7 +358,7 @@ export type CapabilityDecision = Message<"forge.tool.v1.CapabilityDecision"> & {
   argumentsDigest: string;
 
   /**
-   * What decided: "policy:rule:<n>", "policy:default", "approval:<id>", "run-grant".
+   * What decided: "policy:mode", "policy:rule:<n>", "policy:default", "policy:answer", "approval:<id>", "grant:<approval id>", "run-grant".
    *
    * @generated from field: string source = 6;
    */
@@ -195,6 +375,13 @@ export type CapabilityDecision = Message<"forge.tool.v1.CapabilityDecision"> & {
    * @generated from field: google.protobuf.Timestamp expires_at = 8;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * SHA-256 of the encoded preview that it was made on, hexadecimal; empty where there was none.
+   *
+   * @generated from field: string preview_digest = 9;
+   */
+  previewDigest: string;
 };
 
 /**
@@ -202,7 +389,7 @@ export type CapabilityDecision = Message<"forge.tool.v1.CapabilityDecision"> & {
  * Use `create(CapabilityDecisionSchema)` to create a new message.
  */
 export const CapabilityDecisionSchema: GenMessage<CapabilityDecision> = /*@__PURE__*/
-  messageDesc(file_forge_tool_v1_tool, 3);
+  messageDesc(file_forge_tool_v1_tool, 5);
 
 /**
  * An approval that is waited for.
@@ -270,6 +457,16 @@ export type PendingApproval = Message<"forge.tool.v1.PendingApproval"> & {
    * @generated from field: string question = 11;
    */
   question: string;
+
+  /**
+   * @generated from field: forge.tool.v1.ToolPreview preview = 12;
+   */
+  preview?: ToolPreview | undefined;
+
+  /**
+   * @generated from field: forge.tool.v1.ApprovalCategory category = 13;
+   */
+  category: ApprovalCategory;
 };
 
 /**
@@ -277,7 +474,7 @@ export type PendingApproval = Message<"forge.tool.v1.PendingApproval"> & {
  * Use `create(PendingApprovalSchema)` to create a new message.
  */
 export const PendingApprovalSchema: GenMessage<PendingApproval> = /*@__PURE__*/
-  messageDesc(file_forge_tool_v1_tool, 4);
+  messageDesc(file_forge_tool_v1_tool, 6);
 
 /**
  * What a tool can do to the world, from least to most.
@@ -326,6 +523,59 @@ export const RiskLevelSchema: GenEnum<RiskLevel> = /*@__PURE__*/
   enumDesc(file_forge_tool_v1_tool, 0);
 
 /**
+ * What a person grants together.
+ *
+ * @generated from enum forge.tool.v1.ApprovalCategory
+ */
+export const ApprovalCategory = {
+  /**
+   * @generated from enum value: APPROVAL_CATEGORY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Files of the workspace.
+   *
+   * @generated from enum value: APPROVAL_CATEGORY_CHANGES = 1;
+   */
+  CHANGES: 1,
+
+  /**
+   * Commands and the network.
+   *
+   * @generated from enum value: APPROVAL_CATEGORY_EXECUTION = 2;
+   */
+  EXECUTION: 2,
+
+  /**
+   * Tests and other checks whose argument vectors the workspace's owner wrote down beforehand.
+   *
+   * @generated from enum value: APPROVAL_CATEGORY_EVIDENCE = 3;
+   */
+  EVIDENCE: 3,
+
+  /**
+   * All of them.
+   *
+   * @generated from enum value: APPROVAL_CATEGORY_ALL = 4;
+   */
+  ALL: 4,
+} as const;
+
+/**
+ * What a person grants together.
+ *
+ * @generated from enum forge.tool.v1.ApprovalCategory
+ */
+export type ApprovalCategory = (typeof ApprovalCategory)[keyof typeof ApprovalCategory] | UnknownEnum;
+
+/**
+ * Describes the enum forge.tool.v1.ApprovalCategory.
+ */
+export const ApprovalCategorySchema: GenEnum<ApprovalCategory> = /*@__PURE__*/
+  enumDesc(file_forge_tool_v1_tool, 1);
+
+/**
  * What the gate says of a call.
  *
  * @generated from enum forge.tool.v1.Decision
@@ -350,6 +600,13 @@ export const Decision = {
    * @generated from enum value: DECISION_DENY = 3;
    */
   DENY: 3,
+
+  /**
+   * Not decided before the worker has told what the call would do. Only in tool.requested.
+   *
+   * @generated from enum value: DECISION_PREVIEW = 4;
+   */
+  PREVIEW: 4,
 } as const;
 
 /**
@@ -363,5 +620,101 @@ export type Decision = (typeof Decision)[keyof typeof Decision] | UnknownEnum;
  * Describes the enum forge.tool.v1.Decision.
  */
 export const DecisionSchema: GenEnum<Decision> = /*@__PURE__*/
-  enumDesc(file_forge_tool_v1_tool, 1);
+  enumDesc(file_forge_tool_v1_tool, 2);
+
+/**
+ * How much a session lets its agent do.
+ *
+ * @generated from enum forge.tool.v1.ToolMode
+ */
+export const ToolMode = {
+  /**
+   * ACT.
+   *
+   * @generated from enum value: TOOL_MODE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Only what reads: nothing with a side effect is dispatched, whatever the rules and grants say.
+   *
+   * @generated from enum value: TOOL_MODE_PLAN = 1;
+   */
+  PLAN: 1,
+
+  /**
+   * The rules, the default and people decide.
+   *
+   * @generated from enum value: TOOL_MODE_ACT = 2;
+   */
+  ACT: 2,
+
+  /**
+   * Nothing is asked: allowed is what no rule denies.
+   *
+   * @generated from enum value: TOOL_MODE_BYPASS = 3;
+   */
+  BYPASS: 3,
+} as const;
+
+/**
+ * How much a session lets its agent do.
+ *
+ * @generated from enum forge.tool.v1.ToolMode
+ */
+export type ToolMode = (typeof ToolMode)[keyof typeof ToolMode] | UnknownEnum;
+
+/**
+ * Describes the enum forge.tool.v1.ToolMode.
+ */
+export const ToolModeSchema: GenEnum<ToolMode> = /*@__PURE__*/
+  enumDesc(file_forge_tool_v1_tool, 3);
+
+/**
+ * How long an approval holds.
+ *
+ * @generated from enum forge.tool.v1.ApprovalScope
+ */
+export const ApprovalScope = {
+  /**
+   * ONCE.
+   *
+   * @generated from enum value: APPROVAL_SCOPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * This call.
+   *
+   * @generated from enum value: APPROVAL_SCOPE_ONCE = 1;
+   */
+  ONCE: 1,
+
+  /**
+   * Until the turn ends.
+   *
+   * @generated from enum value: APPROVAL_SCOPE_TURN = 2;
+   */
+  TURN: 2,
+
+  /**
+   * Until the session is closed.
+   *
+   * @generated from enum value: APPROVAL_SCOPE_SESSION = 3;
+   */
+  SESSION: 3,
+} as const;
+
+/**
+ * How long an approval holds.
+ *
+ * @generated from enum forge.tool.v1.ApprovalScope
+ */
+export type ApprovalScope = (typeof ApprovalScope)[keyof typeof ApprovalScope] | UnknownEnum;
+
+/**
+ * Describes the enum forge.tool.v1.ApprovalScope.
+ */
+export const ApprovalScopeSchema: GenEnum<ApprovalScope> = /*@__PURE__*/
+  enumDesc(file_forge_tool_v1_tool, 4);
 

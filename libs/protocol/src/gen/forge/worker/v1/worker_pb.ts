@@ -8,9 +8,11 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ArtifactRef, ForgeError, ProtocolVersion, StreamRef, TaskLease, Usage, Value } from "../../common/v1/common_pb.ts";
 import { file_forge_common_v1_common } from "../../common/v1/common_pb.ts";
-import type { ModelCompleted, ModelStarted, ToolOutputDelta, ToolStarted, TurnOutputDelta } from "../../event/v1/session_events_pb.ts";
+import type { HookEdit, ModelCompleted, ModelStarted, ToolOutputDelta, ToolStarted, TurnOutputDelta, UndoRefusal, UserProgressReported, UserStructuredReported, WorkspaceChangeRecorded } from "../../event/v1/session_events_pb.ts";
 import { file_forge_event_v1_session_events } from "../../event/v1/session_events_pb.ts";
-import type { CapabilityDecision, ToolSpec } from "../../tool/v1/tool_pb.ts";
+import type { HookAt } from "../../session/v1/session_pb.ts";
+import { file_forge_session_v1_session } from "../../session/v1/session_pb.ts";
+import type { CapabilityDecision, ToolMode, ToolPreview, ToolSpec } from "../../tool/v1/tool_pb.ts";
 import { file_forge_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -20,7 +22,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file forge/worker/v1/worker.proto.
  */
 export const file_forge_worker_v1_worker: GenFile = /*@__PURE__*/
-  fileDesc("Chxmb3JnZS93b3JrZXIvdjEvd29ya2VyLnByb3RvEg9mb3JnZS53b3JrZXIudjEicAoKQ2FwYWJpbGl0eRItCgRraW5kGAEgASgOMh8uZm9yZ2Uud29ya2VyLnYxLkNhcGFiaWxpdHlLaW5kEgwKBG5hbWUYAiABKAkSJQoEdG9vbBgDIAEoCzIXLmZvcmdlLnRvb2wudjEuVG9vbFNwZWMimAIKD1JlZ2lzdGVyUmVxdWVzdBIxCgd2ZXJzaW9uGAEgASgLMiAuZm9yZ2UuY29tbW9uLnYxLlByb3RvY29sVmVyc2lvbhITCgt3b3JrZXJfbmFtZRgCIAEoCRIOCgZxdWV1ZXMYAyADKAkSMQoMY2FwYWJpbGl0aWVzGAQgAygLMhsuZm9yZ2Uud29ya2VyLnYxLkNhcGFiaWxpdHkSDQoFc2xvdHMYBSABKA0SPAoGbGFiZWxzGAYgAygLMiwuZm9yZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdC5MYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIpIBChBSZWdpc3RlclJlc3BvbnNlEhkKEXdvcmtlcl9zZXNzaW9uX2lkGAEgASgJEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIsCglsZWFzZV90dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iZgoRTGVhc2VUYXNrc1JlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSDQoFc2xvdHMYAiABKA0SJwoEd2FpdBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJAChJMZWFzZVRhc2tzUmVzcG9uc2USKgoFdGFza3MYASADKAsyGy5mb3JnZS53b3JrZXIudjEuTGVhc2VkVGFzayLDAQoKTGVhc2VkVGFzaxIPCgd0YXNrX2lkGAEgASgJEioKBnN0cmVhbRgCIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSDQoFZXBvY2gYAyABKA0SEwoLbGVhc2VfdG9rZW4YBCABKAwSIwoEdGFzaxgFIAEoCzIVLmZvcmdlLndvcmtlci52MS5UYXNrEi8KC2xlYXNlX3VudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKKAwoEVGFzaxIrCgVtb2RlbBgBIAEoCzIaLmZvcmdlLndvcmtlci52MS5Nb2RlbFRhc2tIABIpCgR0b29sGAIgASgLMhkuZm9yZ2Uud29ya2VyLnYxLlRvb2xUYXNrSAASMQoIZnVuY3Rpb24YAyABKAsyHS5mb3JnZS53b3JrZXIudjEuRnVuY3Rpb25UYXNrSAASFwoPaWRlbXBvdGVuY3lfa2V5GAQgASgJEhMKC25lZWRzX3N0YXJ0GAUgASgIEi8KC2RlYWRsaW5lX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCghhcnRpZmFjdBgHIAEoCzIcLmZvcmdlLmNvbW1vbi52MS5BcnRpZmFjdFJlZhIqCgd0aW1lb3V0GAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjQKEWhlYXJ0YmVhdF90aW1lb3V0GAkgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgYKBGtpbmQi8QEKCU1vZGVsVGFzaxISCgpzZXNzaW9uX2lkGAEgASgJEg8KB3R1cm5faWQYAiABKAkSFQoNbW9kZWxfY2FsbF9pZBgDIAEoCRINCgVtb2RlbBgEIAEoCRIYCgt0ZW1wZXJhdHVyZRgFIAEoAUgAiAEBEh4KEW1heF9vdXRwdXRfdG9rZW5zGAYgASgNSAGIAQESIAoYY29udmVyc2F0aW9uX3Rocm91Z2hfc2VxGAcgASgEEhcKD2ZhaWxlZF9hdHRlbXB0cxgIIAEoDUIOCgxfdGVtcGVyYXR1cmVCFAoSX21heF9vdXRwdXRfdG9rZW5zIrwCCghUb29sVGFzaxIUCgx0b29sX2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIWCg5hcmd1bWVudHNfanNvbhgDIAEoCRISCgpzZXNzaW9uX2lkGAQgASgJEg8KB3R1cm5faWQYBSABKAkSDgoGcnVuX2lkGAYgASgJEg8KB3N0ZXBfaWQYByABKAkSMwoIZGVjaXNpb24YCCABKAsyIS5mb3JnZS50b29sLnYxLkNhcGFiaWxpdHlEZWNpc2lvbhIzCgVpbnB1dBgJIAMoCzIkLmZvcmdlLndvcmtlci52MS5Ub29sVGFzay5JbnB1dEVudHJ5GkQKCklucHV0RW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlOgI4ASLNAQoMRnVuY3Rpb25UYXNrEg4KBnJ1bl9pZBgBIAEoCRIPCgdzdGVwX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SDAoEbmFtZRgEIAEoCRI3CgVpbnB1dBgFIAMoCzIoLmZvcmdlLndvcmtlci52MS5GdW5jdGlvblRhc2suSW5wdXRFbnRyeRpECgpJbnB1dEVudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5WYWx1ZToCOAEiWgoRU3RhcnRUYXNrc1JlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSKgoGc3RhcnRzGAIgAygLMhouZm9yZ2Uud29ya2VyLnYxLlRhc2tTdGFydCKaAQoJVGFza1N0YXJ0EikKBWxlYXNlGAEgASgLMhouZm9yZ2UuY29tbW9uLnYxLlRhc2tMZWFzZRItCgVtb2RlbBgCIAEoCzIcLmZvcmdlLmV2ZW50LnYxLk1vZGVsU3RhcnRlZEgAEisKBHRvb2wYAyABKAsyGy5mb3JnZS5ldmVudC52MS5Ub29sU3RhcnRlZEgAQgYKBGtpbmQiQgoSU3RhcnRUYXNrc1Jlc3BvbnNlEiwKB2Fuc3dlcnMYASADKAsyGy5mb3JnZS53b3JrZXIudjEuVGFza0Fuc3dlciJJCgpUYXNrQW5zd2VyEg8KB3Rhc2tfaWQYASABKAkSKgoFZXJyb3IYAiABKAsyGy5mb3JnZS5jb21tb24udjEuRm9yZ2VFcnJvciJXChBIZWFydGJlYXRSZXF1ZXN0EhkKEXdvcmtlcl9zZXNzaW9uX2lkGAEgASgJEigKBGhlbGQYAiADKAsyGi5mb3JnZS5jb21tb24udjEuVGFza0xlYXNlIkMKEUhlYXJ0YmVhdFJlc3BvbnNlEhcKD2NhbmNlbF90YXNrX2lkcxgBIAMoCRIVCg1sb3N0X3Rhc2tfaWRzGAIgAygJIl4KE1JlcG9ydE91dHB1dFJlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSLAoGZGVsdGFzGAIgAygLMhwuZm9yZ2Uud29ya2VyLnYxLk91dHB1dERlbHRhIqIBCgtPdXRwdXREZWx0YRIpCgVsZWFzZRgBIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5UYXNrTGVhc2USLwoEdHVybhgCIAEoCzIfLmZvcmdlLmV2ZW50LnYxLlR1cm5PdXRwdXREZWx0YUgAEi8KBHRvb2wYAyABKAsyHy5mb3JnZS5ldmVudC52MS5Ub29sT3V0cHV0RGVsdGFIAEIGCgRraW5kIkQKFFJlcG9ydE91dHB1dFJlc3BvbnNlEiwKB2Fuc3dlcnMYASADKAsyGy5mb3JnZS53b3JrZXIudjEuVGFza0Fuc3dlciJhChJTZXR0bGVUYXNrc1JlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSMAoLc2V0dGxlbWVudHMYAiADKAsyGy5mb3JnZS53b3JrZXIudjEuU2V0dGxlbWVudCK5AgoKU2V0dGxlbWVudBIpCgVsZWFzZRgBIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5UYXNrTGVhc2USLQoFbW9kZWwYAiABKAsyHC5mb3JnZS53b3JrZXIudjEuTW9kZWxSZXN1bHRIABIrCgR0b29sGAMgASgLMhsuZm9yZ2Uud29ya2VyLnYxLlRvb2xSZXN1bHRIABIzCghmdW5jdGlvbhgEIAEoCzIfLmZvcmdlLndvcmtlci52MS5GdW5jdGlvblJlc3VsdEgAEi8KB2ZhaWx1cmUYBSABKAsyHC5mb3JnZS53b3JrZXIudjEuVGFza0ZhaWx1cmVIABIzCgljYW5jZWxsZWQYBiABKAsyHi5mb3JnZS53b3JrZXIudjEuVGFza0NhbmNlbGxlZEgAQgkKB291dGNvbWUiZwoLTW9kZWxSZXN1bHQSMQoJY29tcGxldGVkGAEgASgLMh4uZm9yZ2UuZXZlbnQudjEuTW9kZWxDb21wbGV0ZWQSJQoFdXNhZ2UYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2UiSQoKVG9vbFJlc3VsdBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSEwoLZHVyYXRpb25fbXMYAiABKAQiTQoORnVuY3Rpb25SZXN1bHQSJgoGb3V0cHV0GAEgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEhMKC2R1cmF0aW9uX21zGAIgASgEIpwBCgtUYXNrRmFpbHVyZRIqCgVlcnJvchgBIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEhMKC2R1cmF0aW9uX21zGAIgASgEEhQKDGFmdGVyX291dHB1dBgDIAEoCBIPCgd1bmtub3duGAQgASgIEiUKBXVzYWdlGAUgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlIg8KDVRhc2tDYW5jZWxsZWQiQwoTU2V0dGxlVGFza3NSZXNwb25zZRIsCgdhbnN3ZXJzGAEgAygLMhsuZm9yZ2Uud29ya2VyLnYxLlRhc2tBbnN3ZXIiKQoMRHJhaW5SZXF1ZXN0EhkKEXdvcmtlcl9zZXNzaW9uX2lkGAEgASgJIg8KDURyYWluUmVzcG9uc2UqhAEKDkNhcGFiaWxpdHlLaW5kEh8KG0NBUEFCSUxJVFlfS0lORF9VTlNQRUNJRklFRBAAEhkKFUNBUEFCSUxJVFlfS0lORF9NT0RFTBABEhgKFENBUEFCSUxJVFlfS0lORF9UT09MEAISHAoYQ0FQQUJJTElUWV9LSU5EX0ZVTkNUSU9OEAMy4QQKDVdvcmtlclNlcnZpY2USTwoIUmVnaXN0ZXISIC5mb3JnZS53b3JrZXIudjEuUmVnaXN0ZXJSZXF1ZXN0GiEuZm9yZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVzcG9uc2USVQoKTGVhc2VUYXNrcxIiLmZvcmdlLndvcmtlci52MS5MZWFzZVRhc2tzUmVxdWVzdBojLmZvcmdlLndvcmtlci52MS5MZWFzZVRhc2tzUmVzcG9uc2USVQoKU3RhcnRUYXNrcxIiLmZvcmdlLndvcmtlci52MS5TdGFydFRhc2tzUmVxdWVzdBojLmZvcmdlLndvcmtlci52MS5TdGFydFRhc2tzUmVzcG9uc2USUgoJSGVhcnRiZWF0EiEuZm9yZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlcXVlc3QaIi5mb3JnZS53b3JrZXIudjEuSGVhcnRiZWF0UmVzcG9uc2USWwoMUmVwb3J0T3V0cHV0EiQuZm9yZ2Uud29ya2VyLnYxLlJlcG9ydE91dHB1dFJlcXVlc3QaJS5mb3JnZS53b3JrZXIudjEuUmVwb3J0T3V0cHV0UmVzcG9uc2USWAoLU2V0dGxlVGFza3MSIy5mb3JnZS53b3JrZXIudjEuU2V0dGxlVGFza3NSZXF1ZXN0GiQuZm9yZ2Uud29ya2VyLnYxLlNldHRsZVRhc2tzUmVzcG9uc2USRgoFRHJhaW4SHS5mb3JnZS53b3JrZXIudjEuRHJhaW5SZXF1ZXN0Gh4uZm9yZ2Uud29ya2VyLnYxLkRyYWluUmVzcG9uc2ViBnByb3RvMw", [file_forge_common_v1_common, file_forge_event_v1_session_events, file_forge_tool_v1_tool, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Chxmb3JnZS93b3JrZXIvdjEvd29ya2VyLnByb3RvEg9mb3JnZS53b3JrZXIudjEicAoKQ2FwYWJpbGl0eRItCgRraW5kGAEgASgOMh8uZm9yZ2Uud29ya2VyLnYxLkNhcGFiaWxpdHlLaW5kEgwKBG5hbWUYAiABKAkSJQoEdG9vbBgDIAEoCzIXLmZvcmdlLnRvb2wudjEuVG9vbFNwZWMimAIKD1JlZ2lzdGVyUmVxdWVzdBIxCgd2ZXJzaW9uGAEgASgLMiAuZm9yZ2UuY29tbW9uLnYxLlByb3RvY29sVmVyc2lvbhITCgt3b3JrZXJfbmFtZRgCIAEoCRIOCgZxdWV1ZXMYAyADKAkSMQoMY2FwYWJpbGl0aWVzGAQgAygLMhsuZm9yZ2Uud29ya2VyLnYxLkNhcGFiaWxpdHkSDQoFc2xvdHMYBSABKA0SPAoGbGFiZWxzGAYgAygLMiwuZm9yZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdC5MYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIpIBChBSZWdpc3RlclJlc3BvbnNlEhkKEXdvcmtlcl9zZXNzaW9uX2lkGAEgASgJEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIsCglsZWFzZV90dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iZgoRTGVhc2VUYXNrc1JlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSDQoFc2xvdHMYAiABKA0SJwoEd2FpdBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJAChJMZWFzZVRhc2tzUmVzcG9uc2USKgoFdGFza3MYASADKAsyGy5mb3JnZS53b3JrZXIudjEuTGVhc2VkVGFzayLDAQoKTGVhc2VkVGFzaxIPCgd0YXNrX2lkGAEgASgJEioKBnN0cmVhbRgCIAEoCzIaLmZvcmdlLmNvbW1vbi52MS5TdHJlYW1SZWYSDQoFZXBvY2gYAyABKA0SEwoLbGVhc2VfdG9rZW4YBCABKAwSIwoEdGFzaxgFIAEoCzIVLmZvcmdlLndvcmtlci52MS5UYXNrEi8KC2xlYXNlX3VudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKXBAoEVGFzaxIrCgVtb2RlbBgBIAEoCzIaLmZvcmdlLndvcmtlci52MS5Nb2RlbFRhc2tIABIpCgR0b29sGAIgASgLMhkuZm9yZ2Uud29ya2VyLnYxLlRvb2xUYXNrSAASMQoIZnVuY3Rpb24YAyABKAsyHS5mb3JnZS53b3JrZXIudjEuRnVuY3Rpb25UYXNrSAASKQoEaG9vaxgKIAEoCzIZLmZvcmdlLndvcmtlci52MS5Ib29rVGFza0gAEjUKCmNvbXBhY3Rpb24YCyABKAsyHy5mb3JnZS53b3JrZXIudjEuQ29tcGFjdGlvblRhc2tIABIpCgR1bmRvGAwgASgLMhkuZm9yZ2Uud29ya2VyLnYxLlVuZG9UYXNrSAASFwoPaWRlbXBvdGVuY3lfa2V5GAQgASgJEhMKC25lZWRzX3N0YXJ0GAUgASgIEi8KC2RlYWRsaW5lX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCghhcnRpZmFjdBgHIAEoCzIcLmZvcmdlLmNvbW1vbi52MS5BcnRpZmFjdFJlZhIqCgd0aW1lb3V0GAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjQKEWhlYXJ0YmVhdF90aW1lb3V0GAkgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgYKBGtpbmQijQIKCU1vZGVsVGFzaxISCgpzZXNzaW9uX2lkGAEgASgJEg8KB3R1cm5faWQYAiABKAkSFQoNbW9kZWxfY2FsbF9pZBgDIAEoCRINCgVtb2RlbBgEIAEoCRIYCgt0ZW1wZXJhdHVyZRgFIAEoAUgAiAEBEh4KEW1heF9vdXRwdXRfdG9rZW5zGAYgASgNSAGIAQESIAoYY29udmVyc2F0aW9uX3Rocm91Z2hfc2VxGAcgASgEEhcKD2ZhaWxlZF9hdHRlbXB0cxgIIAEoDRIaChJvdXRwdXRfc2NoZW1hX2pzb24YCSABKAlCDgoMX3RlbXBlcmF0dXJlQhQKEl9tYXhfb3V0cHV0X3Rva2VucyLRAwoIVG9vbFRhc2sSFAoMdG9vbF9jYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSFgoOYXJndW1lbnRzX2pzb24YAyABKAkSEgoKc2Vzc2lvbl9pZBgEIAEoCRIPCgd0dXJuX2lkGAUgASgJEg4KBnJ1bl9pZBgGIAEoCRIPCgdzdGVwX2lkGAcgASgJEjMKCGRlY2lzaW9uGAggASgLMiEuZm9yZ2UudG9vbC52MS5DYXBhYmlsaXR5RGVjaXNpb24SMwoFaW5wdXQYCSADKAsyJC5mb3JnZS53b3JrZXIudjEuVG9vbFRhc2suSW5wdXRFbnRyeRIPCgdwcmV2aWV3GAogASgIEi0KCXByZXZpZXdlZBgLIAEoCzIaLmZvcmdlLnRvb2wudjEuVG9vbFByZXZpZXcSFwoPcHJvdmlkZWRfaW5wdXRzGAwgAygJEhMKC3Jlc3VtZV9qc29uGA0gASgJEiUKBG1vZGUYDiABKA4yFy5mb3JnZS50b29sLnYxLlRvb2xNb2RlGkQKCklucHV0RW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlOgI4ASKwAQoISG9va1Rhc2sSEgoKc2Vzc2lvbl9pZBgBIAEoCRIPCgd0dXJuX2lkGAIgASgJEhQKDGhvb2tfY2FsbF9pZBgDIAEoCRIMCgRob29rGAQgASgJEiQKAmF0GAUgASgOMhguZm9yZ2Uuc2Vzc2lvbi52MS5Ib29rQXQSEwoLY29uZmlnX2pzb24YBiABKAkSIAoYY29udmVyc2F0aW9uX3Rocm91Z2hfc2VxGAcgASgEIqUBCg5Db21wYWN0aW9uVGFzaxISCgpzZXNzaW9uX2lkGAEgASgJEhUKDWNvbXBhY3Rpb25faWQYAiABKAkSDQoFbW9kZWwYAyABKAkSEwoLdGhyb3VnaF9zZXEYBCABKAQSFAoMaW5zdHJ1Y3Rpb25zGAUgASgJEg8KB3R1cm5faWQYBiABKAkSHQoVY29udGV4dF93aW5kb3dfdG9rZW5zGAcgASgNIlsKCFVuZG9UYXNrEhIKCnNlc3Npb25faWQYASABKAkSDwoHdW5kb19pZBgCIAEoCRISCgpjaGFuZ2VfaWRzGAMgAygJEhYKDmFsbF9vcl9ub3RoaW5nGAQgASgIIs0BCgxGdW5jdGlvblRhc2sSDgoGcnVuX2lkGAEgASgJEg8KB3N0ZXBfaWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIMCgRuYW1lGAQgASgJEjcKBWlucHV0GAUgAygLMiguZm9yZ2Uud29ya2VyLnYxLkZ1bmN0aW9uVGFzay5JbnB1dEVudHJ5GkQKCklucHV0RW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlOgI4ASJaChFTdGFydFRhc2tzUmVxdWVzdBIZChF3b3JrZXJfc2Vzc2lvbl9pZBgBIAEoCRIqCgZzdGFydHMYAiADKAsyGi5mb3JnZS53b3JrZXIudjEuVGFza1N0YXJ0IpoBCglUYXNrU3RhcnQSKQoFbGVhc2UYASABKAsyGi5mb3JnZS5jb21tb24udjEuVGFza0xlYXNlEi0KBW1vZGVsGAIgASgLMhwuZm9yZ2UuZXZlbnQudjEuTW9kZWxTdGFydGVkSAASKwoEdG9vbBgDIAEoCzIbLmZvcmdlLmV2ZW50LnYxLlRvb2xTdGFydGVkSABCBgoEa2luZCJCChJTdGFydFRhc2tzUmVzcG9uc2USLAoHYW5zd2VycxgBIAMoCzIbLmZvcmdlLndvcmtlci52MS5UYXNrQW5zd2VyIkkKClRhc2tBbnN3ZXISDwoHdGFza19pZBgBIAEoCRIqCgVlcnJvchgCIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yIlcKEEhlYXJ0YmVhdFJlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkSKAoEaGVsZBgCIAMoCzIaLmZvcmdlLmNvbW1vbi52MS5UYXNrTGVhc2UiQwoRSGVhcnRiZWF0UmVzcG9uc2USFwoPY2FuY2VsX3Rhc2tfaWRzGAEgAygJEhUKDWxvc3RfdGFza19pZHMYAiADKAkiXgoTUmVwb3J0T3V0cHV0UmVxdWVzdBIZChF3b3JrZXJfc2Vzc2lvbl9pZBgBIAEoCRIsCgZkZWx0YXMYAiADKAsyHC5mb3JnZS53b3JrZXIudjEuT3V0cHV0RGVsdGEimgIKC091dHB1dERlbHRhEikKBWxlYXNlGAEgASgLMhouZm9yZ2UuY29tbW9uLnYxLlRhc2tMZWFzZRIvCgR0dXJuGAIgASgLMh8uZm9yZ2UuZXZlbnQudjEuVHVybk91dHB1dERlbHRhSAASLwoEdG9vbBgDIAEoCzIfLmZvcmdlLmV2ZW50LnYxLlRvb2xPdXRwdXREZWx0YUgAEjgKCHByb2dyZXNzGAQgASgLMiQuZm9yZ2UuZXZlbnQudjEuVXNlclByb2dyZXNzUmVwb3J0ZWRIABI8CgpzdHJ1Y3R1cmVkGAUgASgLMiYuZm9yZ2UuZXZlbnQudjEuVXNlclN0cnVjdHVyZWRSZXBvcnRlZEgAQgYKBGtpbmQiRAoUUmVwb3J0T3V0cHV0UmVzcG9uc2USLAoHYW5zd2VycxgBIAMoCzIbLmZvcmdlLndvcmtlci52MS5UYXNrQW5zd2VyImEKElNldHRsZVRhc2tzUmVxdWVzdBIZChF3b3JrZXJfc2Vzc2lvbl9pZBgBIAEoCRIwCgtzZXR0bGVtZW50cxgCIAMoCzIbLmZvcmdlLndvcmtlci52MS5TZXR0bGVtZW50IrUECgpTZXR0bGVtZW50EikKBWxlYXNlGAEgASgLMhouZm9yZ2UuY29tbW9uLnYxLlRhc2tMZWFzZRItCgVtb2RlbBgCIAEoCzIcLmZvcmdlLndvcmtlci52MS5Nb2RlbFJlc3VsdEgAEisKBHRvb2wYAyABKAsyGy5mb3JnZS53b3JrZXIudjEuVG9vbFJlc3VsdEgAEjMKCGZ1bmN0aW9uGAQgASgLMh8uZm9yZ2Uud29ya2VyLnYxLkZ1bmN0aW9uUmVzdWx0SAASLwoHZmFpbHVyZRgFIAEoCzIcLmZvcmdlLndvcmtlci52MS5UYXNrRmFpbHVyZUgAEjMKCWNhbmNlbGxlZBgGIAEoCzIeLmZvcmdlLndvcmtlci52MS5UYXNrQ2FuY2VsbGVkSAASLQoHcHJldmlldxgHIAEoCzIaLmZvcmdlLnRvb2wudjEuVG9vbFByZXZpZXdIABI4Cg5pbnB1dF9yZXF1aXJlZBgIIAEoCzIeLmZvcmdlLndvcmtlci52MS5JbnB1dFJlcXVpcmVkSAASKwoEaG9vaxgJIAEoCzIbLmZvcmdlLndvcmtlci52MS5Ib29rUmVzdWx0SAASNwoKY29tcGFjdGlvbhgKIAEoCzIhLmZvcmdlLndvcmtlci52MS5Db21wYWN0aW9uUmVzdWx0SAASKwoEdW5kbxgLIAEoCzIbLmZvcmdlLndvcmtlci52MS5VbmRvUmVzdWx0SABCCQoHb3V0Y29tZSI2Cg1JbnB1dFJlcXVpcmVkEhAKCHF1ZXN0aW9uGAEgASgJEhMKC3Jlc3VtZV9qc29uGAIgASgJIkoKCkhvb2tSZXN1bHQSJwoFZWRpdHMYASADKAsyGC5mb3JnZS5ldmVudC52MS5Ib29rRWRpdBITCgtkdXJhdGlvbl9tcxgCIAEoBCJKChBDb21wYWN0aW9uUmVzdWx0Eg8KB3N1bW1hcnkYASABKAkSJQoFdXNhZ2UYAiABKAsyFi5mb3JnZS5jb21tb24udjEuVXNhZ2UiTgoKVW5kb1Jlc3VsdBISCgpjaGFuZ2VfaWRzGAEgAygJEiwKB3JlZnVzZWQYAiADKAsyGy5mb3JnZS5ldmVudC52MS5VbmRvUmVmdXNhbCJnCgtNb2RlbFJlc3VsdBIxCgljb21wbGV0ZWQYASABKAsyHi5mb3JnZS5ldmVudC52MS5Nb2RlbENvbXBsZXRlZBIlCgV1c2FnZRgCIAEoCzIWLmZvcmdlLmNvbW1vbi52MS5Vc2FnZSKXAQoKVG9vbFJlc3VsdBImCgZvdXRwdXQYASABKAsyFi5mb3JnZS5jb21tb24udjEuVmFsdWUSEwoLZHVyYXRpb25fbXMYAiABKAQSEgoKYnJlYWtfdHVybhgDIAEoCBI4CgdjaGFuZ2VzGAQgAygLMicuZm9yZ2UuZXZlbnQudjEuV29ya3NwYWNlQ2hhbmdlUmVjb3JkZWQiTQoORnVuY3Rpb25SZXN1bHQSJgoGb3V0cHV0GAEgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlZhbHVlEhMKC2R1cmF0aW9uX21zGAIgASgEItYBCgtUYXNrRmFpbHVyZRIqCgVlcnJvchgBIAEoCzIbLmZvcmdlLmNvbW1vbi52MS5Gb3JnZUVycm9yEhMKC2R1cmF0aW9uX21zGAIgASgEEhQKDGFmdGVyX291dHB1dBgDIAEoCBIPCgd1bmtub3duGAQgASgIEiUKBXVzYWdlGAUgASgLMhYuZm9yZ2UuY29tbW9uLnYxLlVzYWdlEjgKB2NoYW5nZXMYBiADKAsyJy5mb3JnZS5ldmVudC52MS5Xb3Jrc3BhY2VDaGFuZ2VSZWNvcmRlZCJJCg1UYXNrQ2FuY2VsbGVkEjgKB2NoYW5nZXMYASADKAsyJy5mb3JnZS5ldmVudC52MS5Xb3Jrc3BhY2VDaGFuZ2VSZWNvcmRlZCJDChNTZXR0bGVUYXNrc1Jlc3BvbnNlEiwKB2Fuc3dlcnMYASADKAsyGy5mb3JnZS53b3JrZXIudjEuVGFza0Fuc3dlciIpCgxEcmFpblJlcXVlc3QSGQoRd29ya2VyX3Nlc3Npb25faWQYASABKAkiDwoNRHJhaW5SZXNwb25zZSq9AQoOQ2FwYWJpbGl0eUtpbmQSHwobQ0FQQUJJTElUWV9LSU5EX1VOU1BFQ0lGSUVEEAASGQoVQ0FQQUJJTElUWV9LSU5EX01PREVMEAESGAoUQ0FQQUJJTElUWV9LSU5EX1RPT0wQAhIcChhDQVBBQklMSVRZX0tJTkRfRlVOQ1RJT04QAxIYChRDQVBBQklMSVRZX0tJTkRfSE9PSxAEEh0KGUNBUEFCSUxJVFlfS0lORF9XT1JLU1BBQ0UQBTLhBAoNV29ya2VyU2VydmljZRJPCghSZWdpc3RlchIgLmZvcmdlLndvcmtlci52MS5SZWdpc3RlclJlcXVlc3QaIS5mb3JnZS53b3JrZXIudjEuUmVnaXN0ZXJSZXNwb25zZRJVCgpMZWFzZVRhc2tzEiIuZm9yZ2Uud29ya2VyLnYxLkxlYXNlVGFza3NSZXF1ZXN0GiMuZm9yZ2Uud29ya2VyLnYxLkxlYXNlVGFza3NSZXNwb25zZRJVCgpTdGFydFRhc2tzEiIuZm9yZ2Uud29ya2VyLnYxLlN0YXJ0VGFza3NSZXF1ZXN0GiMuZm9yZ2Uud29ya2VyLnYxLlN0YXJ0VGFza3NSZXNwb25zZRJSCglIZWFydGJlYXQSIS5mb3JnZS53b3JrZXIudjEuSGVhcnRiZWF0UmVxdWVzdBoiLmZvcmdlLndvcmtlci52MS5IZWFydGJlYXRSZXNwb25zZRJbCgxSZXBvcnRPdXRwdXQSJC5mb3JnZS53b3JrZXIudjEuUmVwb3J0T3V0cHV0UmVxdWVzdBolLmZvcmdlLndvcmtlci52MS5SZXBvcnRPdXRwdXRSZXNwb25zZRJYCgtTZXR0bGVUYXNrcxIjLmZvcmdlLndvcmtlci52MS5TZXR0bGVUYXNrc1JlcXVlc3QaJC5mb3JnZS53b3JrZXIudjEuU2V0dGxlVGFza3NSZXNwb25zZRJGCgVEcmFpbhIdLmZvcmdlLndvcmtlci52MS5EcmFpblJlcXVlc3QaHi5mb3JnZS53b3JrZXIudjEuRHJhaW5SZXNwb25zZWIGcHJvdG8z", [file_forge_common_v1_common, file_forge_event_v1_session_events, file_forge_session_v1_session, file_forge_tool_v1_tool, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Something a worker can do.
@@ -263,6 +265,24 @@ export type Task = Message<"forge.worker.v1.Task"> & {
      */
     value: FunctionTask;
     case: "function";
+  } | {
+    /**
+     * @generated from field: forge.worker.v1.HookTask hook = 10;
+     */
+    value: HookTask;
+    case: "hook";
+  } | {
+    /**
+     * @generated from field: forge.worker.v1.CompactionTask compaction = 11;
+     */
+    value: CompactionTask;
+    case: "compaction";
+  } | {
+    /**
+     * @generated from field: forge.worker.v1.UndoTask undo = 12;
+     */
+    value: UndoTask;
+    case: "undo";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -364,6 +384,13 @@ export type ModelTask = Message<"forge.worker.v1.ModelTask"> & {
    * @generated from field: uint32 failed_attempts = 8;
    */
   failedAttempts: number;
+
+  /**
+   * What the answer has to match, where the provider can be told; JSON Schema.
+   *
+   * @generated from field: string output_schema_json = 9;
+   */
+  outputSchemaJson: string;
 };
 
 /**
@@ -429,6 +456,39 @@ export type ToolTask = Message<"forge.worker.v1.ToolTask"> & {
    * @generated from field: map<string, forge.common.v1.Value> input = 9;
    */
   input: { [key: string]: Value };
+
+  /**
+   * Tell what the call would do, and do nothing: settled with a preview.
+   *
+   * @generated from field: bool preview = 10;
+   */
+  preview: boolean;
+
+  /**
+   * What was told, and decided on; its facts must still hold.
+   *
+   * @generated from field: forge.tool.v1.ToolPreview previewed = 11;
+   */
+  previewed?: ToolPreview | undefined;
+
+  /**
+   * After an InputRequired: what the person answered to each question so far, and what the worker left for itself.
+   *
+   * @generated from field: repeated string provided_inputs = 12;
+   */
+  providedInputs: string[];
+
+  /**
+   * @generated from field: string resume_json = 13;
+   */
+  resumeJson: string;
+
+  /**
+   * The session's mode when the call was decided on; the worker's sandbox is set by it. Unset of a run's step: ACT.
+   *
+   * @generated from field: forge.tool.v1.ToolMode mode = 14;
+   */
+  mode: ToolMode;
 };
 
 /**
@@ -437,6 +497,148 @@ export type ToolTask = Message<"forge.worker.v1.ToolTask"> & {
  */
 export const ToolTaskSchema: GenMessage<ToolTask> = /*@__PURE__*/
   messageDesc(file_forge_worker_v1_worker, 8);
+
+/**
+ * A call of a hook.
+ *
+ * @generated from message forge.worker.v1.HookTask
+ */
+export type HookTask = Message<"forge.worker.v1.HookTask"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string turn_id = 2;
+   */
+  turnId: string;
+
+  /**
+   * @generated from field: string hook_call_id = 3;
+   */
+  hookCallId: string;
+
+  /**
+   * @generated from field: string hook = 4;
+   */
+  hook: string;
+
+  /**
+   * @generated from field: forge.session.v1.HookAt at = 5;
+   */
+  at: HookAt;
+
+  /**
+   * @generated from field: string config_json = 6;
+   */
+  configJson: string;
+
+  /**
+   * ReadConversation up to here, which is all that the hook may see: at USER_MESSAGE the message is its last, at POST_LLM the answer is.
+   *
+   * @generated from field: uint64 conversation_through_seq = 7;
+   */
+  conversationThroughSeq: bigint;
+};
+
+/**
+ * Describes the message forge.worker.v1.HookTask.
+ * Use `create(HookTaskSchema)` to create a new message.
+ */
+export const HookTaskSchema: GenMessage<HookTask> = /*@__PURE__*/
+  messageDesc(file_forge_worker_v1_worker, 9);
+
+/**
+ * A summary to be written by a model.
+ *
+ * @generated from message forge.worker.v1.CompactionTask
+ */
+export type CompactionTask = Message<"forge.worker.v1.CompactionTask"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string compaction_id = 2;
+   */
+  compactionId: string;
+
+  /**
+   * @generated from field: string model = 3;
+   */
+  model: string;
+
+  /**
+   * ReadConversation up to here is what is summarised.
+   *
+   * @generated from field: uint64 through_seq = 4;
+   */
+  throughSeq: bigint;
+
+  /**
+   * @generated from field: string instructions = 5;
+   */
+  instructions: string;
+
+  /**
+   * Of the turn that waits for it, if one does.
+   *
+   * @generated from field: string turn_id = 6;
+   */
+  turnId: string;
+
+  /**
+   * Tokens that fit into the model's context, as the session knows it; 0: as the executor does.
+   *
+   * @generated from field: uint32 context_window_tokens = 7;
+   */
+  contextWindowTokens: number;
+};
+
+/**
+ * Describes the message forge.worker.v1.CompactionTask.
+ * Use `create(CompactionTaskSchema)` to create a new message.
+ */
+export const CompactionTaskSchema: GenMessage<CompactionTask> = /*@__PURE__*/
+  messageDesc(file_forge_worker_v1_worker, 10);
+
+/**
+ * Changes to be taken back, newest first; ListChanges tells them under the task's lease.
+ *
+ * @generated from message forge.worker.v1.UndoTask
+ */
+export type UndoTask = Message<"forge.worker.v1.UndoTask"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string undo_id = 2;
+   */
+  undoId: string;
+
+  /**
+   * @generated from field: repeated string change_ids = 3;
+   */
+  changeIds: string[];
+
+  /**
+   * Refuse all where one is refused.
+   *
+   * @generated from field: bool all_or_nothing = 4;
+   */
+  allOrNothing: boolean;
+};
+
+/**
+ * Describes the message forge.worker.v1.UndoTask.
+ * Use `create(UndoTaskSchema)` to create a new message.
+ */
+export const UndoTaskSchema: GenMessage<UndoTask> = /*@__PURE__*/
+  messageDesc(file_forge_worker_v1_worker, 11);
 
 /**
  * A function call.
@@ -475,7 +677,7 @@ export type FunctionTask = Message<"forge.worker.v1.FunctionTask"> & {
  * Use `create(FunctionTaskSchema)` to create a new message.
  */
 export const FunctionTaskSchema: GenMessage<FunctionTask> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 9);
+  messageDesc(file_forge_worker_v1_worker, 12);
 
 /**
  * Records starts.
@@ -501,7 +703,7 @@ export type StartTasksRequest = Message<"forge.worker.v1.StartTasksRequest"> & {
  * Use `create(StartTasksRequestSchema)` to create a new message.
  */
 export const StartTasksRequestSchema: GenMessage<StartTasksRequest> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 10);
+  messageDesc(file_forge_worker_v1_worker, 13);
 
 /**
  * One start.
@@ -537,7 +739,7 @@ export type TaskStart = Message<"forge.worker.v1.TaskStart"> & {
  * Use `create(TaskStartSchema)` to create a new message.
  */
 export const TaskStartSchema: GenMessage<TaskStart> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 11);
+  messageDesc(file_forge_worker_v1_worker, 14);
 
 /**
  * One answer for each start, in order.
@@ -556,7 +758,7 @@ export type StartTasksResponse = Message<"forge.worker.v1.StartTasksResponse"> &
  * Use `create(StartTasksResponseSchema)` to create a new message.
  */
 export const StartTasksResponseSchema: GenMessage<StartTasksResponse> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 12);
+  messageDesc(file_forge_worker_v1_worker, 15);
 
 /**
  * What became of one start or settlement.
@@ -582,7 +784,7 @@ export type TaskAnswer = Message<"forge.worker.v1.TaskAnswer"> & {
  * Use `create(TaskAnswerSchema)` to create a new message.
  */
 export const TaskAnswerSchema: GenMessage<TaskAnswer> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 13);
+  messageDesc(file_forge_worker_v1_worker, 16);
 
 /**
  * What a worker holds.
@@ -606,7 +808,7 @@ export type HeartbeatRequest = Message<"forge.worker.v1.HeartbeatRequest"> & {
  * Use `create(HeartbeatRequestSchema)` to create a new message.
  */
 export const HeartbeatRequestSchema: GenMessage<HeartbeatRequest> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 14);
+  messageDesc(file_forge_worker_v1_worker, 17);
 
 /**
  * What to stop.
@@ -634,7 +836,7 @@ export type HeartbeatResponse = Message<"forge.worker.v1.HeartbeatResponse"> & {
  * Use `create(HeartbeatResponseSchema)` to create a new message.
  */
 export const HeartbeatResponseSchema: GenMessage<HeartbeatResponse> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 15);
+  messageDesc(file_forge_worker_v1_worker, 18);
 
 /**
  * Output while tasks run.
@@ -660,7 +862,7 @@ export type ReportOutputRequest = Message<"forge.worker.v1.ReportOutputRequest">
  * Use `create(ReportOutputRequestSchema)` to create a new message.
  */
 export const ReportOutputRequestSchema: GenMessage<ReportOutputRequest> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 16);
+  messageDesc(file_forge_worker_v1_worker, 19);
 
 /**
  * A piece of one task's output.
@@ -688,6 +890,18 @@ export type OutputDelta = Message<"forge.worker.v1.OutputDelta"> & {
      */
     value: ToolOutputDelta;
     case: "tool";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.UserProgressReported progress = 4;
+     */
+    value: UserProgressReported;
+    case: "progress";
+  } | {
+    /**
+     * @generated from field: forge.event.v1.UserStructuredReported structured = 5;
+     */
+    value: UserStructuredReported;
+    case: "structured";
   } | { case: undefined; value?: undefined };
 };
 
@@ -696,7 +910,7 @@ export type OutputDelta = Message<"forge.worker.v1.OutputDelta"> & {
  * Use `create(OutputDeltaSchema)` to create a new message.
  */
 export const OutputDeltaSchema: GenMessage<OutputDelta> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 17);
+  messageDesc(file_forge_worker_v1_worker, 20);
 
 /**
  * One answer for each delta, in order.
@@ -715,7 +929,7 @@ export type ReportOutputResponse = Message<"forge.worker.v1.ReportOutputResponse
  * Use `create(ReportOutputResponseSchema)` to create a new message.
  */
 export const ReportOutputResponseSchema: GenMessage<ReportOutputResponse> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 18);
+  messageDesc(file_forge_worker_v1_worker, 21);
 
 /**
  * Settles tasks.
@@ -741,7 +955,7 @@ export type SettleTasksRequest = Message<"forge.worker.v1.SettleTasksRequest"> &
  * Use `create(SettleTasksRequestSchema)` to create a new message.
  */
 export const SettleTasksRequestSchema: GenMessage<SettleTasksRequest> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 19);
+  messageDesc(file_forge_worker_v1_worker, 22);
 
 /**
  * The one end of one task.
@@ -787,6 +1001,38 @@ export type Settlement = Message<"forge.worker.v1.Settlement"> & {
      */
     value: TaskCancelled;
     case: "cancelled";
+  } | {
+    /**
+     * Of a tool task that was to be previewed.
+     *
+     * @generated from field: forge.tool.v1.ToolPreview preview = 7;
+     */
+    value: ToolPreview;
+    case: "preview";
+  } | {
+    /**
+     * @generated from field: forge.worker.v1.InputRequired input_required = 8;
+     */
+    value: InputRequired;
+    case: "inputRequired";
+  } | {
+    /**
+     * @generated from field: forge.worker.v1.HookResult hook = 9;
+     */
+    value: HookResult;
+    case: "hook";
+  } | {
+    /**
+     * @generated from field: forge.worker.v1.CompactionResult compaction = 10;
+     */
+    value: CompactionResult;
+    case: "compaction";
+  } | {
+    /**
+     * @generated from field: forge.worker.v1.UndoResult undo = 11;
+     */
+    value: UndoResult;
+    case: "undo";
   } | { case: undefined; value?: undefined };
 };
 
@@ -795,7 +1041,109 @@ export type Settlement = Message<"forge.worker.v1.Settlement"> & {
  * Use `create(SettlementSchema)` to create a new message.
  */
 export const SettlementSchema: GenMessage<Settlement> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 20);
+  messageDesc(file_forge_worker_v1_worker, 23);
+
+/**
+ * A tool can't go on before a person has answered; the same call is dispatched again with the answer.
+ *
+ * @generated from message forge.worker.v1.InputRequired
+ */
+export type InputRequired = Message<"forge.worker.v1.InputRequired"> & {
+  /**
+   * At most 4,096 characters.
+   *
+   * @generated from field: string question = 1;
+   */
+  question: string;
+
+  /**
+   * What the worker needs to go on, at most 16 KiB; comes back with the answer.
+   *
+   * @generated from field: string resume_json = 2;
+   */
+  resumeJson: string;
+};
+
+/**
+ * Describes the message forge.worker.v1.InputRequired.
+ * Use `create(InputRequiredSchema)` to create a new message.
+ */
+export const InputRequiredSchema: GenMessage<InputRequired> = /*@__PURE__*/
+  messageDesc(file_forge_worker_v1_worker, 24);
+
+/**
+ * A hook's answer.
+ *
+ * @generated from message forge.worker.v1.HookResult
+ */
+export type HookResult = Message<"forge.worker.v1.HookResult"> & {
+  /**
+   * @generated from field: repeated forge.event.v1.HookEdit edits = 1;
+   */
+  edits: HookEdit[];
+
+  /**
+   * @generated from field: uint64 duration_ms = 2;
+   */
+  durationMs: bigint;
+};
+
+/**
+ * Describes the message forge.worker.v1.HookResult.
+ * Use `create(HookResultSchema)` to create a new message.
+ */
+export const HookResultSchema: GenMessage<HookResult> = /*@__PURE__*/
+  messageDesc(file_forge_worker_v1_worker, 25);
+
+/**
+ * A summary.
+ *
+ * @generated from message forge.worker.v1.CompactionResult
+ */
+export type CompactionResult = Message<"forge.worker.v1.CompactionResult"> & {
+  /**
+   * At most 64 KiB.
+   *
+   * @generated from field: string summary = 1;
+   */
+  summary: string;
+
+  /**
+   * @generated from field: forge.common.v1.Usage usage = 2;
+   */
+  usage?: Usage | undefined;
+};
+
+/**
+ * Describes the message forge.worker.v1.CompactionResult.
+ * Use `create(CompactionResultSchema)` to create a new message.
+ */
+export const CompactionResultSchema: GenMessage<CompactionResult> = /*@__PURE__*/
+  messageDesc(file_forge_worker_v1_worker, 26);
+
+/**
+ * What was undone.
+ *
+ * @generated from message forge.worker.v1.UndoResult
+ */
+export type UndoResult = Message<"forge.worker.v1.UndoResult"> & {
+  /**
+   * @generated from field: repeated string change_ids = 1;
+   */
+  changeIds: string[];
+
+  /**
+   * @generated from field: repeated forge.event.v1.UndoRefusal refused = 2;
+   */
+  refused: UndoRefusal[];
+};
+
+/**
+ * Describes the message forge.worker.v1.UndoResult.
+ * Use `create(UndoResultSchema)` to create a new message.
+ */
+export const UndoResultSchema: GenMessage<UndoResult> = /*@__PURE__*/
+  messageDesc(file_forge_worker_v1_worker, 27);
 
 /**
  * A model's answer.
@@ -819,7 +1167,7 @@ export type ModelResult = Message<"forge.worker.v1.ModelResult"> & {
  * Use `create(ModelResultSchema)` to create a new message.
  */
 export const ModelResultSchema: GenMessage<ModelResult> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 21);
+  messageDesc(file_forge_worker_v1_worker, 28);
 
 /**
  * A tool's answer.
@@ -836,6 +1184,20 @@ export type ToolResult = Message<"forge.worker.v1.ToolResult"> & {
    * @generated from field: uint64 duration_ms = 2;
    */
   durationMs: bigint;
+
+  /**
+   * There is nothing left for the model to do.
+   *
+   * @generated from field: bool break_turn = 3;
+   */
+  breakTurn: boolean;
+
+  /**
+   * What it changed in the workspace.
+   *
+   * @generated from field: repeated forge.event.v1.WorkspaceChangeRecorded changes = 4;
+   */
+  changes: WorkspaceChangeRecorded[];
 };
 
 /**
@@ -843,7 +1205,7 @@ export type ToolResult = Message<"forge.worker.v1.ToolResult"> & {
  * Use `create(ToolResultSchema)` to create a new message.
  */
 export const ToolResultSchema: GenMessage<ToolResult> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 22);
+  messageDesc(file_forge_worker_v1_worker, 29);
 
 /**
  * A function's answer.
@@ -867,7 +1229,7 @@ export type FunctionResult = Message<"forge.worker.v1.FunctionResult"> & {
  * Use `create(FunctionResultSchema)` to create a new message.
  */
 export const FunctionResultSchema: GenMessage<FunctionResult> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 23);
+  messageDesc(file_forge_worker_v1_worker, 30);
 
 /**
  * The task failed.
@@ -905,6 +1267,13 @@ export type TaskFailure = Message<"forge.worker.v1.TaskFailure"> & {
    * @generated from field: forge.common.v1.Usage usage = 5;
    */
   usage?: Usage | undefined;
+
+  /**
+   * Of a tool: what it had changed in the workspace.
+   *
+   * @generated from field: repeated forge.event.v1.WorkspaceChangeRecorded changes = 6;
+   */
+  changes: WorkspaceChangeRecorded[];
 };
 
 /**
@@ -912,7 +1281,7 @@ export type TaskFailure = Message<"forge.worker.v1.TaskFailure"> & {
  * Use `create(TaskFailureSchema)` to create a new message.
  */
 export const TaskFailureSchema: GenMessage<TaskFailure> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 24);
+  messageDesc(file_forge_worker_v1_worker, 31);
 
 /**
  * The task is known to have stopped, or never to have begun.
@@ -920,6 +1289,12 @@ export const TaskFailureSchema: GenMessage<TaskFailure> = /*@__PURE__*/
  * @generated from message forge.worker.v1.TaskCancelled
  */
 export type TaskCancelled = Message<"forge.worker.v1.TaskCancelled"> & {
+  /**
+   * Of a tool: what it had changed in the workspace.
+   *
+   * @generated from field: repeated forge.event.v1.WorkspaceChangeRecorded changes = 1;
+   */
+  changes: WorkspaceChangeRecorded[];
 };
 
 /**
@@ -927,7 +1302,7 @@ export type TaskCancelled = Message<"forge.worker.v1.TaskCancelled"> & {
  * Use `create(TaskCancelledSchema)` to create a new message.
  */
 export const TaskCancelledSchema: GenMessage<TaskCancelled> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 25);
+  messageDesc(file_forge_worker_v1_worker, 32);
 
 /**
  * One answer for each settlement, in order.
@@ -946,7 +1321,7 @@ export type SettleTasksResponse = Message<"forge.worker.v1.SettleTasksResponse">
  * Use `create(SettleTasksResponseSchema)` to create a new message.
  */
 export const SettleTasksResponseSchema: GenMessage<SettleTasksResponse> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 26);
+  messageDesc(file_forge_worker_v1_worker, 33);
 
 /**
  * No new tasks.
@@ -965,7 +1340,7 @@ export type DrainRequest = Message<"forge.worker.v1.DrainRequest"> & {
  * Use `create(DrainRequestSchema)` to create a new message.
  */
 export const DrainRequestSchema: GenMessage<DrainRequest> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 27);
+  messageDesc(file_forge_worker_v1_worker, 34);
 
 /**
  * Drained.
@@ -980,7 +1355,7 @@ export type DrainResponse = Message<"forge.worker.v1.DrainResponse"> & {
  * Use `create(DrainResponseSchema)` to create a new message.
  */
 export const DrainResponseSchema: GenMessage<DrainResponse> = /*@__PURE__*/
-  messageDesc(file_forge_worker_v1_worker, 28);
+  messageDesc(file_forge_worker_v1_worker, 35);
 
 /**
  * What a capability is of.
@@ -1009,6 +1384,18 @@ export const CapabilityKind = {
    * @generated from enum value: CAPABILITY_KIND_FUNCTION = 3;
    */
   FUNCTION: 3,
+
+  /**
+   * @generated from enum value: CAPABILITY_KIND_HOOK = 4;
+   */
+  HOOK: 4,
+
+  /**
+   * name: "undo". Takes back changes of files in the workspace that this worker's tools work in.
+   *
+   * @generated from enum value: CAPABILITY_KIND_WORKSPACE = 5;
+   */
+  WORKSPACE: 5,
 } as const;
 
 /**

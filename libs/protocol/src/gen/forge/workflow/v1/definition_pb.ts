@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file forge/workflow/v1/definition.proto.
  */
 export const file_forge_workflow_v1_definition: GenFile = /*@__PURE__*/
-  fileDesc("CiJmb3JnZS93b3JrZmxvdy92MS9kZWZpbml0aW9uLnByb3RvEhFmb3JnZS53b3JrZmxvdy52MSKgAgoSV29ya2Zsb3dEZWZpbml0aW9uEgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSLAoIb25fZXJyb3IYAyABKA4yGi5mb3JnZS53b3JrZmxvdy52MS5PbkVycm9yEjMKBmlucHV0cxgEIAMoCzIjLmZvcmdlLndvcmtmbG93LnYxLklucHV0RGVjbGFyYXRpb24SMAoFc3RlcHMYBSADKAsyIS5mb3JnZS53b3JrZmxvdy52MS5TdGVwRGVmaW5pdGlvbhIVCg13b3JrZmxvd195YW1sGAYgASgJEhQKDHBhcmFsbGVsX21heBgHIAEoDRIrCghkZWFkbGluZRgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJzChBJbnB1dERlY2xhcmF0aW9uEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSEAoIcmVxdWlyZWQYAyABKAgSGQoMZGVmYXVsdF9qc29uGAQgASgJSACIAQFCDwoNX2RlZmF1bHRfanNvbiKDBgoOU3RlcERlZmluaXRpb24SCgoCaWQYASABKAkSLQoFYWdlbnQYAiABKAsyHC5mb3JnZS53b3JrZmxvdy52MS5BZ2VudFN0ZXBIABIzCghmdW5jdGlvbhgDIAEoCzIfLmZvcmdlLndvcmtmbG93LnYxLkZ1bmN0aW9uU3RlcEgAEisKBHRvb2wYBCABKAsyGy5mb3JnZS53b3JrZmxvdy52MS5Ub29sU3RlcEgAEisKBHdhaXQYCyABKAsyGy5mb3JnZS53b3JrZmxvdy52MS5XYWl0U3RlcEgAEjMKCHdvcmtmbG93GAwgASgLMh8uZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dTdGVwSAASPQoGaW5wdXRzGAUgAygLMi0uZm9yZ2Uud29ya2Zsb3cudjEuU3RlcERlZmluaXRpb24uSW5wdXRzRW50cnkSDwoHb3V0cHV0cxgGIAMoCRIrCgVyZXRyeRgHIAEoCzIcLmZvcmdlLmNvbW1vbi52MS5SZXRyeVBvbGljeRIpCgRuZXh0GAggAygLMhsuZm9yZ2Uud29ya2Zsb3cudjEuTmV4dFJ1bGUSGQoMbmV4dF9kZWZhdWx0GAkgASgJSAGIAQESKgoHdGltZW91dBgKIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhINCgVuZWVkcxgNIAMoCRIMCgR3aGVuGA4gASgJEiwKCGZvcl9lYWNoGA8gASgLMhouZm9yZ2Uud29ya2Zsb3cudjEuRm9yRWFjaBIaChJvdXRwdXRfc2NoZW1hX2pzb24YECABKAkSNAoRaGVhcnRiZWF0X3RpbWVvdXQYESABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24aTQoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4uZm9yZ2Uud29ya2Zsb3cudjEuSW5wdXRTb3VyY2U6AjgBQgYKBGtpbmRCDwoNX25leHRfZGVmYXVsdCKHAQoHRm9yRWFjaBItCgVpdGVtcxgBIAEoCzIeLmZvcmdlLndvcmtmbG93LnYxLklucHV0U291cmNlEgoKAmFzGAIgASgJEhMKC2NvbmN1cnJlbmN5GAMgASgNEiwKCG9uX2Vycm9yGAQgASgOMhouZm9yZ2Uud29ya2Zsb3cudjEuT25FcnJvciK5AQoIV2FpdFN0ZXASLQoIZHVyYXRpb24YASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABIvCgV1bnRpbBgCIAEoCzIeLmZvcmdlLndvcmtmbG93LnYxLklucHV0U291cmNlSAASEAoGc2lnbmFsGAMgASgJSAASMwoIYXBwcm92YWwYBCABKAsyHy5mb3JnZS53b3JrZmxvdy52MS5XYWl0QXBwcm92YWxIAEIGCgRraW5kIiAKDFdhaXRBcHByb3ZhbBIQCghxdWVzdGlvbhgBIAEoCSJJCgxXb3JrZmxvd1N0ZXASOQoKZGVmaW5pdGlvbhgBIAEoCzIlLmZvcmdlLndvcmtmbG93LnYxLldvcmtmbG93RGVmaW5pdGlvbiJwCglBZ2VudFN0ZXASKgoFYWdlbnQYASABKAsyGy5mb3JnZS5zZXNzaW9uLnYxLkFnZW50U3BlYxIOCgZwcm9tcHQYAiABKAkSEAoIYWdlbnRfaWQYAyABKAkSFQoNYWdlbnRfdmVyc2lvbhgEIAEoCSI0CgxGdW5jdGlvblN0ZXASDAoEbmFtZRgBIAEoCRIWCg5ub3RfaWRlbXBvdGVudBgCIAEoCCIYCghUb29sU3RlcBIMCgR0b29sGAEgASgJIlEKC0lucHV0U291cmNlEg4KBHBhdGgYASABKAlIABIWCgxsaXRlcmFsX2pzb24YAiABKAlIABISCgh0ZW1wbGF0ZRgDIAEoCUgAQgYKBGtpbmQiJgoITmV4dFJ1bGUSDAoEd2hlbhgBIAEoCRIMCgRnb3RvGAIgASgJKpIBCghTdGVwVHlwZRIZChVTVEVQX1RZUEVfVU5TUEVDSUZJRUQQABITCg9TVEVQX1RZUEVfQUdFTlQQARIWChJTVEVQX1RZUEVfRlVOQ1RJT04QAhISCg5TVEVQX1RZUEVfVE9PTBADEhIKDlNURVBfVFlQRV9XQUlUEAQSFgoSU1RFUF9UWVBFX1dPUktGTE9XEAUqUgoHT25FcnJvchIYChRPTl9FUlJPUl9VTlNQRUNJRklFRBAAEhYKEk9OX0VSUk9SX0ZBSUxfRkFTVBABEhUKEU9OX0VSUk9SX0NPTlRJTlVFEAJiBnByb3RvMw", [file_forge_common_v1_common, file_forge_session_v1_session, file_google_protobuf_duration]);
+  fileDesc("CiJmb3JnZS93b3JrZmxvdy92MS9kZWZpbml0aW9uLnByb3RvEhFmb3JnZS53b3JrZmxvdy52MSLnAgoSV29ya2Zsb3dEZWZpbml0aW9uEgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSLAoIb25fZXJyb3IYAyABKA4yGi5mb3JnZS53b3JrZmxvdy52MS5PbkVycm9yEjMKBmlucHV0cxgEIAMoCzIjLmZvcmdlLndvcmtmbG93LnYxLklucHV0RGVjbGFyYXRpb24SMAoFc3RlcHMYBSADKAsyIS5mb3JnZS53b3JrZmxvdy52MS5TdGVwRGVmaW5pdGlvbhIVCg13b3JrZmxvd195YW1sGAYgASgJEhQKDHBhcmFsbGVsX21heBgHIAEoDRIrCghkZWFkbGluZRgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIzCgtjb25jdXJyZW5jeRgJIAEoCzIeLmZvcmdlLndvcmtmbG93LnYxLkNvbmN1cnJlbmN5EhAKCHByaW9yaXR5GAogASgNIikKC0NvbmN1cnJlbmN5EgsKA2tleRgBIAEoCRINCgVsaW1pdBgCIAEoDSJzChBJbnB1dERlY2xhcmF0aW9uEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSEAoIcmVxdWlyZWQYAyABKAgSGQoMZGVmYXVsdF9qc29uGAQgASgJSACIAQFCDwoNX2RlZmF1bHRfanNvbiKDBgoOU3RlcERlZmluaXRpb24SCgoCaWQYASABKAkSLQoFYWdlbnQYAiABKAsyHC5mb3JnZS53b3JrZmxvdy52MS5BZ2VudFN0ZXBIABIzCghmdW5jdGlvbhgDIAEoCzIfLmZvcmdlLndvcmtmbG93LnYxLkZ1bmN0aW9uU3RlcEgAEisKBHRvb2wYBCABKAsyGy5mb3JnZS53b3JrZmxvdy52MS5Ub29sU3RlcEgAEisKBHdhaXQYCyABKAsyGy5mb3JnZS53b3JrZmxvdy52MS5XYWl0U3RlcEgAEjMKCHdvcmtmbG93GAwgASgLMh8uZm9yZ2Uud29ya2Zsb3cudjEuV29ya2Zsb3dTdGVwSAASPQoGaW5wdXRzGAUgAygLMi0uZm9yZ2Uud29ya2Zsb3cudjEuU3RlcERlZmluaXRpb24uSW5wdXRzRW50cnkSDwoHb3V0cHV0cxgGIAMoCRIrCgVyZXRyeRgHIAEoCzIcLmZvcmdlLmNvbW1vbi52MS5SZXRyeVBvbGljeRIpCgRuZXh0GAggAygLMhsuZm9yZ2Uud29ya2Zsb3cudjEuTmV4dFJ1bGUSGQoMbmV4dF9kZWZhdWx0GAkgASgJSAGIAQESKgoHdGltZW91dBgKIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhINCgVuZWVkcxgNIAMoCRIMCgR3aGVuGA4gASgJEiwKCGZvcl9lYWNoGA8gASgLMhouZm9yZ2Uud29ya2Zsb3cudjEuRm9yRWFjaBIaChJvdXRwdXRfc2NoZW1hX2pzb24YECABKAkSNAoRaGVhcnRiZWF0X3RpbWVvdXQYESABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24aTQoLSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4uZm9yZ2Uud29ya2Zsb3cudjEuSW5wdXRTb3VyY2U6AjgBQgYKBGtpbmRCDwoNX25leHRfZGVmYXVsdCKHAQoHRm9yRWFjaBItCgVpdGVtcxgBIAEoCzIeLmZvcmdlLndvcmtmbG93LnYxLklucHV0U291cmNlEgoKAmFzGAIgASgJEhMKC2NvbmN1cnJlbmN5GAMgASgNEiwKCG9uX2Vycm9yGAQgASgOMhouZm9yZ2Uud29ya2Zsb3cudjEuT25FcnJvciK5AQoIV2FpdFN0ZXASLQoIZHVyYXRpb24YASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABIvCgV1bnRpbBgCIAEoCzIeLmZvcmdlLndvcmtmbG93LnYxLklucHV0U291cmNlSAASEAoGc2lnbmFsGAMgASgJSAASMwoIYXBwcm92YWwYBCABKAsyHy5mb3JnZS53b3JrZmxvdy52MS5XYWl0QXBwcm92YWxIAEIGCgRraW5kIiAKDFdhaXRBcHByb3ZhbBIQCghxdWVzdGlvbhgBIAEoCSJJCgxXb3JrZmxvd1N0ZXASOQoKZGVmaW5pdGlvbhgBIAEoCzIlLmZvcmdlLndvcmtmbG93LnYxLldvcmtmbG93RGVmaW5pdGlvbiK4AQoJQWdlbnRTdGVwEioKBWFnZW50GAEgASgLMhsuZm9yZ2Uuc2Vzc2lvbi52MS5BZ2VudFNwZWMSDgoGcHJvbXB0GAIgASgJEhAKCGFnZW50X2lkGAMgASgJEhUKDWFnZW50X3ZlcnNpb24YBCABKAkSEgoKb3V0cHV0X2tleRgFIAEoCRIyCgh2YXJpYW50cxgGIAMoCzIgLmZvcmdlLndvcmtmbG93LnYxLlByb21wdFZhcmlhbnQiTQoNUHJvbXB0VmFyaWFudBIMCgRuYW1lGAEgASgJEg4KBndlaWdodBgCIAEoARIOCgZwcm9tcHQYAyABKAkSDgoGc3lzdGVtGAQgASgJIjQKDEZ1bmN0aW9uU3RlcBIMCgRuYW1lGAEgASgJEhYKDm5vdF9pZGVtcG90ZW50GAIgASgIIhgKCFRvb2xTdGVwEgwKBHRvb2wYASABKAkiUQoLSW5wdXRTb3VyY2USDgoEcGF0aBgBIAEoCUgAEhYKDGxpdGVyYWxfanNvbhgCIAEoCUgAEhIKCHRlbXBsYXRlGAMgASgJSABCBgoEa2luZCImCghOZXh0UnVsZRIMCgR3aGVuGAEgASgJEgwKBGdvdG8YAiABKAkqkgEKCFN0ZXBUeXBlEhkKFVNURVBfVFlQRV9VTlNQRUNJRklFRBAAEhMKD1NURVBfVFlQRV9BR0VOVBABEhYKElNURVBfVFlQRV9GVU5DVElPThACEhIKDlNURVBfVFlQRV9UT09MEAMSEgoOU1RFUF9UWVBFX1dBSVQQBBIWChJTVEVQX1RZUEVfV09SS0ZMT1cQBSpSCgdPbkVycm9yEhgKFE9OX0VSUk9SX1VOU1BFQ0lGSUVEEAASFgoST05fRVJST1JfRkFJTF9GQVNUEAESFQoRT05fRVJST1JfQ09OVElOVUUQAmIGcHJvdG8z", [file_forge_common_v1_common, file_forge_session_v1_session, file_google_protobuf_duration]);
 
 /**
  * A workflow in its canonical form.
@@ -75,6 +75,20 @@ export type WorkflowDefinition = Message<"forge.workflow.v1.WorkflowDefinition">
    * @generated from field: google.protobuf.Duration deadline = 8;
    */
   deadline?: Duration | undefined;
+
+  /**
+   * Absent: runs of the workflow run beside each other.
+   *
+   * @generated from field: forge.workflow.v1.Concurrency concurrency = 9;
+   */
+  concurrency?: Concurrency | undefined;
+
+  /**
+   * 0 to 9: where something is scarce, what belongs to a run of higher priority goes first. 0 where nothing is said.
+   *
+   * @generated from field: uint32 priority = 10;
+   */
+  priority: number;
 };
 
 /**
@@ -83,6 +97,35 @@ export type WorkflowDefinition = Message<"forge.workflow.v1.WorkflowDefinition">
  */
 export const WorkflowDefinitionSchema: GenMessage<WorkflowDefinition> = /*@__PURE__*/
   messageDesc(file_forge_workflow_v1_definition, 0);
+
+/**
+ * How many runs with one key may be under way.
+ *
+ * @generated from message forge.workflow.v1.Concurrency
+ */
+export type Concurrency = Message<"forge.workflow.v1.Concurrency"> & {
+  /**
+   * A template over the run's inputs, for example "customer-{{ inputs.customer }}"; what it renders to has 1 to 256 characters. All runs of the namespace with
+   * one key share its limit, whatever their workflow.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * 1 to 1,000; 0: 1. Where runs with one key say differently, the last one that began to wait for it counts.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message forge.workflow.v1.Concurrency.
+ * Use `create(ConcurrencySchema)` to create a new message.
+ */
+export const ConcurrencySchema: GenMessage<Concurrency> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_definition, 1);
 
 /**
  * An input that the caller gives.
@@ -118,7 +161,7 @@ export type InputDeclaration = Message<"forge.workflow.v1.InputDeclaration"> & {
  * Use `create(InputDeclarationSchema)` to create a new message.
  */
 export const InputDeclarationSchema: GenMessage<InputDeclaration> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 1);
+  messageDesc(file_forge_workflow_v1_definition, 2);
 
 /**
  * One step.
@@ -250,7 +293,7 @@ export type StepDefinition = Message<"forge.workflow.v1.StepDefinition"> & {
  * Use `create(StepDefinitionSchema)` to create a new message.
  */
 export const StepDefinitionSchema: GenMessage<StepDefinition> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 2);
+  messageDesc(file_forge_workflow_v1_definition, 3);
 
 /**
  * Executes a step once for each item of a list.
@@ -293,7 +336,7 @@ export type ForEach = Message<"forge.workflow.v1.ForEach"> & {
  * Use `create(ForEachSchema)` to create a new message.
  */
 export const ForEachSchema: GenMessage<ForEach> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 3);
+  messageDesc(file_forge_workflow_v1_definition, 4);
 
 /**
  * Waits. Exactly one of the kinds.
@@ -344,7 +387,7 @@ export type WaitStep = Message<"forge.workflow.v1.WaitStep"> & {
  * Use `create(WaitStepSchema)` to create a new message.
  */
 export const WaitStepSchema: GenMessage<WaitStep> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 4);
+  messageDesc(file_forge_workflow_v1_definition, 5);
 
 /**
  * A question to a person, asked by a workflow.
@@ -365,7 +408,7 @@ export type WaitApproval = Message<"forge.workflow.v1.WaitApproval"> & {
  * Use `create(WaitApprovalSchema)` to create a new message.
  */
 export const WaitApprovalSchema: GenMessage<WaitApproval> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 5);
+  messageDesc(file_forge_workflow_v1_definition, 6);
 
 /**
  * Another workflow, as a run of its own.
@@ -386,7 +429,7 @@ export type WorkflowStep = Message<"forge.workflow.v1.WorkflowStep"> & {
  * Use `create(WorkflowStepSchema)` to create a new message.
  */
 export const WorkflowStepSchema: GenMessage<WorkflowStep> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 6);
+  messageDesc(file_forge_workflow_v1_definition, 7);
 
 /**
  * An agent's turn.
@@ -415,6 +458,20 @@ export type AgentStep = Message<"forge.workflow.v1.AgentStep"> & {
    * @generated from field: string agent_version = 4;
    */
   agentVersion: string;
+
+  /**
+   * The key of the output that holds the answer's text, where the step declares no outputs; empty: text. At most 128 characters.
+   *
+   * @generated from field: string output_key = 5;
+   */
+  outputKey: string;
+
+  /**
+   * Other prompts that are tried beside each other: each execution takes one by weight, and says which. At most 16; empty: `prompt` and the agent's system prompt alone.
+   *
+   * @generated from field: repeated forge.workflow.v1.PromptVariant variants = 6;
+   */
+  variants: PromptVariant[];
 };
 
 /**
@@ -422,7 +479,49 @@ export type AgentStep = Message<"forge.workflow.v1.AgentStep"> & {
  * Use `create(AgentStepSchema)` to create a new message.
  */
 export const AgentStepSchema: GenMessage<AgentStep> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 7);
+  messageDesc(file_forge_workflow_v1_definition, 8);
+
+/**
+ * Prompts that an agent's step may take.
+ *
+ * @generated from message forge.workflow.v1.PromptVariant
+ */
+export type PromptVariant = Message<"forge.workflow.v1.PromptVariant"> & {
+  /**
+   * Unique in the step, for example "greet@v2"; at most 256 characters.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * More than 0, at most 1,000,000.
+   *
+   * @generated from field: double weight = 2;
+   */
+  weight: number;
+
+  /**
+   * In place of the step's, like it.
+   *
+   * @generated from field: string prompt = 3;
+   */
+  prompt: string;
+
+  /**
+   * In place of the agent's.
+   *
+   * @generated from field: string system = 4;
+   */
+  system: string;
+};
+
+/**
+ * Describes the message forge.workflow.v1.PromptVariant.
+ * Use `create(PromptVariantSchema)` to create a new message.
+ */
+export const PromptVariantSchema: GenMessage<PromptVariant> = /*@__PURE__*/
+  messageDesc(file_forge_workflow_v1_definition, 9);
 
 /**
  * A call of a function of the project.
@@ -450,7 +549,7 @@ export type FunctionStep = Message<"forge.workflow.v1.FunctionStep"> & {
  * Use `create(FunctionStepSchema)` to create a new message.
  */
 export const FunctionStepSchema: GenMessage<FunctionStep> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 8);
+  messageDesc(file_forge_workflow_v1_definition, 10);
 
 /**
  * A call of a tool.
@@ -469,7 +568,7 @@ export type ToolStep = Message<"forge.workflow.v1.ToolStep"> & {
  * Use `create(ToolStepSchema)` to create a new message.
  */
 export const ToolStepSchema: GenMessage<ToolStep> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 9);
+  messageDesc(file_forge_workflow_v1_definition, 11);
 
 /**
  * Where an input's value comes from.
@@ -512,7 +611,7 @@ export type InputSource = Message<"forge.workflow.v1.InputSource"> & {
  * Use `create(InputSourceSchema)` to create a new message.
  */
 export const InputSourceSchema: GenMessage<InputSource> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 10);
+  messageDesc(file_forge_workflow_v1_definition, 12);
 
 /**
  * A branch.
@@ -540,7 +639,7 @@ export type NextRule = Message<"forge.workflow.v1.NextRule"> & {
  * Use `create(NextRuleSchema)` to create a new message.
  */
 export const NextRuleSchema: GenMessage<NextRule> = /*@__PURE__*/
-  messageDesc(file_forge_workflow_v1_definition, 11);
+  messageDesc(file_forge_workflow_v1_definition, 13);
 
 /**
  * What a step does.

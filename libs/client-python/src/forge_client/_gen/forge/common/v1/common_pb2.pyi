@@ -15,6 +15,7 @@ class StreamKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     STREAM_KIND_UNSPECIFIED: _ClassVar[StreamKind]
     STREAM_KIND_SESSION: _ClassVar[StreamKind]
     STREAM_KIND_RUN: _ClassVar[StreamKind]
+    STREAM_KIND_CONCURRENCY: _ClassVar[StreamKind]
 
 class ErrorCode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -59,6 +60,7 @@ class AccessRole(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
 STREAM_KIND_UNSPECIFIED: StreamKind
 STREAM_KIND_SESSION: StreamKind
 STREAM_KIND_RUN: StreamKind
+STREAM_KIND_CONCURRENCY: StreamKind
 ERROR_CODE_UNSPECIFIED: ErrorCode
 ERROR_CODE_VALIDATION: ErrorCode
 ERROR_CODE_NOT_FOUND: ErrorCode
@@ -194,14 +196,16 @@ class Usage(_message.Message):
     def __init__(self, input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cached_input_tokens: _Optional[int] = ..., reasoning_tokens: _Optional[int] = ..., cost_micro_usd: _Optional[int] = ...) -> None: ...
 
 class RetryPolicy(_message.Message):
-    __slots__ = ("attempts", "backoff", "initial_delay")
+    __slots__ = ("attempts", "backoff", "initial_delay", "jitter")
     ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
     BACKOFF_FIELD_NUMBER: _ClassVar[int]
     INITIAL_DELAY_FIELD_NUMBER: _ClassVar[int]
+    JITTER_FIELD_NUMBER: _ClassVar[int]
     attempts: int
     backoff: Backoff
     initial_delay: _duration_pb2.Duration
-    def __init__(self, attempts: _Optional[int] = ..., backoff: _Optional[_Union[Backoff, str]] = ..., initial_delay: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    jitter: float
+    def __init__(self, attempts: _Optional[int] = ..., backoff: _Optional[_Union[Backoff, str]] = ..., initial_delay: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., jitter: _Optional[float] = ...) -> None: ...
 
 class TaskLease(_message.Message):
     __slots__ = ("task_id", "epoch", "lease_token")

@@ -26,7 +26,7 @@ from forge_client._gen.forge.common.v1 import common_pb2 as forge_dot_common_dot
 from forge_client._gen.forge.tool.v1 import tool_pb2 as forge_dot_tool_dot_v1_dot_tool__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%forge/event/v1/approval_service.proto\x12\x0e\x66orge.event.v1\x1a\x1c\x66orge/common/v1/common.proto\x1a\x18\x66orge/tool/v1/tool.proto\"\xc5\x01\n\x16ResolveApprovalRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.forge.common.v1.CommandHeader\x12*\n\x06stream\x18\x02 \x01(\x0b\x32\x1a.forge.common.v1.StreamRef\x12\x13\n\x0b\x61pproval_id\x18\x03 \x01(\t\x12)\n\x08\x64\x65\x63ision\x18\x04 \x01(\x0e\x32\x17.forge.tool.v1.Decision\x12\x0f\n\x07\x63omment\x18\x05 \x01(\t\"&\n\x17ResolveApprovalResponse\x12\x0b\n\x03seq\x18\x01 \x01(\x04\"p\n\x1bListPendingApprovalsRequest\x12*\n\x06stream\x18\x01 \x01(\x0b\x32\x1a.forge.common.v1.StreamRef\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\"j\n\x1cListPendingApprovalsResponse\x12\x31\n\tapprovals\x18\x01 \x03(\x0b\x32\x1e.forge.tool.v1.PendingApproval\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xe8\x01\n\x0f\x41pprovalService\x12\x62\n\x0fResolveApproval\x12&.forge.event.v1.ResolveApprovalRequest\x1a\'.forge.event.v1.ResolveApprovalResponse\x12q\n\x14ListPendingApprovals\x12+.forge.event.v1.ListPendingApprovalsRequest\x1a,.forge.event.v1.ListPendingApprovalsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%forge/event/v1/approval_service.proto\x12\x0e\x66orge.event.v1\x1a\x1c\x66orge/common/v1/common.proto\x1a\x18\x66orge/tool/v1/tool.proto\"\xee\x02\n\x16ResolveApprovalRequest\x12.\n\x06header\x18\x01 \x01(\x0b\x32\x1e.forge.common.v1.CommandHeader\x12*\n\x06stream\x18\x02 \x01(\x0b\x32\x1a.forge.common.v1.StreamRef\x12\x13\n\x0b\x61pproval_id\x18\x03 \x01(\t\x12)\n\x08\x64\x65\x63ision\x18\x04 \x01(\x0e\x32\x17.forge.tool.v1.Decision\x12\x0f\n\x07\x63omment\x18\x05 \x01(\t\x12+\n\x05scope\x18\x06 \x01(\x0e\x32\x1c.forge.tool.v1.ApprovalScope\x12\x31\n\x08\x63\x61tegory\x18\x07 \x01(\x0e\x32\x1f.forge.tool.v1.ApprovalCategory\x12\x15\n\rremember_rule\x18\x08 \x01(\x08\x12\x1d\n\x15\x65\x64ited_arguments_json\x18\t \x01(\t\x12\x11\n\tstop_turn\x18\n \x01(\x08\"&\n\x17ResolveApprovalResponse\x12\x0b\n\x03seq\x18\x01 \x01(\x04\"p\n\x1bListPendingApprovalsRequest\x12*\n\x06stream\x18\x01 \x01(\x0b\x32\x1a.forge.common.v1.StreamRef\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\"j\n\x1cListPendingApprovalsResponse\x12\x31\n\tapprovals\x18\x01 \x03(\x0b\x32\x1e.forge.tool.v1.PendingApproval\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xe8\x01\n\x0f\x41pprovalService\x12\x62\n\x0fResolveApproval\x12&.forge.event.v1.ResolveApprovalRequest\x1a\'.forge.event.v1.ResolveApprovalResponse\x12q\n\x14ListPendingApprovals\x12+.forge.event.v1.ListPendingApprovalsRequest\x1a,.forge.event.v1.ListPendingApprovalsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,13 +34,13 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'forge_client._gen.forge.eve
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_RESOLVEAPPROVALREQUEST']._serialized_start=114
-  _globals['_RESOLVEAPPROVALREQUEST']._serialized_end=311
-  _globals['_RESOLVEAPPROVALRESPONSE']._serialized_start=313
-  _globals['_RESOLVEAPPROVALRESPONSE']._serialized_end=351
-  _globals['_LISTPENDINGAPPROVALSREQUEST']._serialized_start=353
-  _globals['_LISTPENDINGAPPROVALSREQUEST']._serialized_end=465
-  _globals['_LISTPENDINGAPPROVALSRESPONSE']._serialized_start=467
-  _globals['_LISTPENDINGAPPROVALSRESPONSE']._serialized_end=573
-  _globals['_APPROVALSERVICE']._serialized_start=576
-  _globals['_APPROVALSERVICE']._serialized_end=808
+  _globals['_RESOLVEAPPROVALREQUEST']._serialized_end=480
+  _globals['_RESOLVEAPPROVALRESPONSE']._serialized_start=482
+  _globals['_RESOLVEAPPROVALRESPONSE']._serialized_end=520
+  _globals['_LISTPENDINGAPPROVALSREQUEST']._serialized_start=522
+  _globals['_LISTPENDINGAPPROVALSREQUEST']._serialized_end=634
+  _globals['_LISTPENDINGAPPROVALSRESPONSE']._serialized_start=636
+  _globals['_LISTPENDINGAPPROVALSRESPONSE']._serialized_end=742
+  _globals['_APPROVALSERVICE']._serialized_start=745
+  _globals['_APPROVALSERVICE']._serialized_end=977
 # @@protoc_insertion_point(module_scope)

@@ -14,7 +14,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class RunCreated(_message.Message):
-    __slots__ = ("definition", "workflow_hash", "inputs", "input_hash", "labels", "queue", "model_override", "policy", "parent", "depth")
+    __slots__ = ("definition", "workflow_hash", "inputs", "input_hash", "labels", "queue", "model_override", "policy", "parent", "depth", "concurrency_key", "concurrency_limit", "priority", "held_concurrency_keys")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -32,6 +32,10 @@ class RunCreated(_message.Message):
     POLICY_FIELD_NUMBER: _ClassVar[int]
     PARENT_FIELD_NUMBER: _ClassVar[int]
     DEPTH_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENCY_KEY_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENCY_LIMIT_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    HELD_CONCURRENCY_KEYS_FIELD_NUMBER: _ClassVar[int]
     definition: _definition_pb2.WorkflowDefinition
     workflow_hash: str
     inputs: _common_pb2.Value
@@ -42,7 +46,41 @@ class RunCreated(_message.Message):
     policy: _tool_pb2.ToolPolicy
     parent: _workflow_pb2.RunParent
     depth: int
-    def __init__(self, definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., workflow_hash: _Optional[str] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., input_hash: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., model_override: _Optional[str] = ..., policy: _Optional[_Union[_tool_pb2.ToolPolicy, _Mapping]] = ..., parent: _Optional[_Union[_workflow_pb2.RunParent, _Mapping]] = ..., depth: _Optional[int] = ...) -> None: ...
+    concurrency_key: str
+    concurrency_limit: int
+    priority: int
+    held_concurrency_keys: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., workflow_hash: _Optional[str] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., input_hash: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., model_override: _Optional[str] = ..., policy: _Optional[_Union[_tool_pb2.ToolPolicy, _Mapping]] = ..., parent: _Optional[_Union[_workflow_pb2.RunParent, _Mapping]] = ..., depth: _Optional[int] = ..., concurrency_key: _Optional[str] = ..., concurrency_limit: _Optional[int] = ..., priority: _Optional[int] = ..., held_concurrency_keys: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RunQueued(_message.Message):
+    __slots__ = ("concurrency_stream_id",)
+    CONCURRENCY_STREAM_ID_FIELD_NUMBER: _ClassVar[int]
+    concurrency_stream_id: str
+    def __init__(self, concurrency_stream_id: _Optional[str] = ...) -> None: ...
+
+class ConcurrencyRequested(_message.Message):
+    __slots__ = ("key", "run_id", "priority", "limit")
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    key: str
+    run_id: str
+    priority: int
+    limit: int
+    def __init__(self, key: _Optional[str] = ..., run_id: _Optional[str] = ..., priority: _Optional[int] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class ConcurrencyGranted(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class ConcurrencyReleased(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
 
 class RunForked(_message.Message):
     __slots__ = ("origin", "steps")
@@ -123,7 +161,7 @@ class RunCancelled(_message.Message):
     def __init__(self) -> None: ...
 
 class StepStarted(_message.Message):
-    __slots__ = ("step_type", "execution_index", "attempt", "input", "session_id", "tool_call_id", "prompt", "child_run_id", "group_index", "item_index", "item_count", "waits_until", "waits_for_signal", "approval_id", "question")
+    __slots__ = ("step_type", "execution_index", "attempt", "input", "session_id", "tool_call_id", "prompt", "child_run_id", "group_index", "item_index", "item_count", "waits_until", "waits_for_signal", "approval_id", "question", "prompt_variant")
     class InputEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -146,6 +184,7 @@ class StepStarted(_message.Message):
     WAITS_FOR_SIGNAL_FIELD_NUMBER: _ClassVar[int]
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     QUESTION_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_VARIANT_FIELD_NUMBER: _ClassVar[int]
     step_type: _definition_pb2.StepType
     execution_index: int
     attempt: int
@@ -161,7 +200,8 @@ class StepStarted(_message.Message):
     waits_for_signal: str
     approval_id: str
     question: str
-    def __init__(self, step_type: _Optional[_Union[_definition_pb2.StepType, str]] = ..., execution_index: _Optional[int] = ..., attempt: _Optional[int] = ..., input: _Optional[_Mapping[str, _common_pb2.Value]] = ..., session_id: _Optional[str] = ..., tool_call_id: _Optional[str] = ..., prompt: _Optional[str] = ..., child_run_id: _Optional[str] = ..., group_index: _Optional[int] = ..., item_index: _Optional[int] = ..., item_count: _Optional[int] = ..., waits_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., waits_for_signal: _Optional[str] = ..., approval_id: _Optional[str] = ..., question: _Optional[str] = ...) -> None: ...
+    prompt_variant: str
+    def __init__(self, step_type: _Optional[_Union[_definition_pb2.StepType, str]] = ..., execution_index: _Optional[int] = ..., attempt: _Optional[int] = ..., input: _Optional[_Mapping[str, _common_pb2.Value]] = ..., session_id: _Optional[str] = ..., tool_call_id: _Optional[str] = ..., prompt: _Optional[str] = ..., child_run_id: _Optional[str] = ..., group_index: _Optional[int] = ..., item_index: _Optional[int] = ..., item_count: _Optional[int] = ..., waits_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., waits_for_signal: _Optional[str] = ..., approval_id: _Optional[str] = ..., question: _Optional[str] = ..., prompt_variant: _Optional[str] = ...) -> None: ...
 
 class StepAttemptStarted(_message.Message):
     __slots__ = ("attempt", "worker", "epoch", "execution_index")

@@ -27,25 +27,35 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x66orge/tool/v1/tool.proto\x12\rforge.tool.v1\x1a\x1c\x66orge/common/v1/common.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb0\x01\n\x08ToolSpec\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x19\n\x11input_schema_json\x18\x03 \x01(\t\x12\x12\n\nidempotent\x18\x04 \x01(\x08\x12&\n\x04risk\x18\x05 \x01(\x0e\x32\x18.forge.tool.v1.RiskLevel\x12*\n\x07timeout\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\"C\n\x08ToolRule\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12)\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0e\x32\x17.forge.tool.v1.Decision\"\xeb\x01\n\nToolPolicy\x12&\n\x05rules\x18\x01 \x03(\x0b\x32\x17.forge.tool.v1.ToolRule\x12\x36\n\x10\x64\x65\x66\x61ult_decision\x18\x02 \x01(\x0e\x32\x17.forge.tool.v1.DecisionH\x00\x88\x01\x01\x12/\n\x0c\x61pproval_ttl\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\x06\x61nswer\x18\x04 \x01(\x0e\x32\x17.forge.tool.v1.DecisionH\x01\x88\x01\x01\x42\x13\n\x11_default_decisionB\t\n\x07_answer\"\xe1\x01\n\x12\x43\x61pabilityDecision\x12)\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0e\x32\x17.forge.tool.v1.Decision\x12\x0f\n\x07subject\x18\x02 \x01(\t\x12\x0c\n\x04tool\x18\x03 \x01(\t\x12\x13\n\x0btool_digest\x18\x04 \x01(\t\x12\x18\n\x10\x61rguments_digest\x18\x05 \x01(\t\x12\x0e\n\x06source\x18\x06 \x01(\t\x12\x12\n\ndecided_by\x18\x07 \x01(\t\x12.\n\nexpires_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xcf\x02\n\x0fPendingApproval\x12*\n\x06stream\x18\x01 \x01(\x0b\x32\x1a.forge.common.v1.StreamRef\x12\x13\n\x0b\x61pproval_id\x18\x02 \x01(\t\x12\x0f\n\x07turn_id\x18\x03 \x01(\t\x12\x14\n\x0ctool_call_id\x18\x04 \x01(\t\x12\x0c\n\x04tool\x18\x05 \x01(\t\x12\x19\n\x11\x61rguments_preview\x18\x06 \x01(\t\x12&\n\x04risk\x18\x07 \x01(\x0e\x32\x18.forge.tool.v1.RiskLevel\x12\x30\n\x0crequested_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07step_id\x18\n \x01(\t\x12\x10\n\x08question\x18\x0b \x01(\t*k\n\tRiskLevel\x12\x1a\n\x16RISK_LEVEL_UNSPECIFIED\x10\x00\x12\x13\n\x0fRISK_LEVEL_READ\x10\x01\x12\x15\n\x11RISK_LEVEL_CHANGE\x10\x02\x12\x16\n\x12RISK_LEVEL_EXECUTE\x10\x03*]\n\x08\x44\x65\x63ision\x12\x18\n\x14\x44\x45\x43ISION_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x44\x45\x43ISION_ALLOW\x10\x01\x12\x10\n\x0c\x44\x45\x43ISION_ASK\x10\x02\x12\x11\n\rDECISION_DENY\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x66orge/tool/v1/tool.proto\x12\rforge.tool.v1\x1a\x1c\x66orge/common/v1/common.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8c\x02\n\x08ToolSpec\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x19\n\x11input_schema_json\x18\x03 \x01(\t\x12\x12\n\nidempotent\x18\x04 \x01(\x08\x12&\n\x04risk\x18\x05 \x01(\x0e\x32\x18.forge.tool.v1.RiskLevel\x12*\n\x07timeout\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x10\n\x08previews\x18\x07 \x01(\x08\x12\x31\n\x08\x63\x61tegory\x18\x08 \x01(\x0e\x32\x1f.forge.tool.v1.ApprovalCategory\x12\x15\n\rsource_digest\x18\t \x01(\t\"\xd0\x01\n\x0bToolPreview\x12\r\n\x05title\x18\x01 \x01(\t\x12\x0c\n\x04\x64iff\x18\x02 \x01(\t\x12\x33\n\rdiff_artifact\x18\x03 \x01(\x0b\x32\x1c.forge.common.v1.ArtifactRef\x12&\n\x04risk\x18\x04 \x01(\x0e\x32\x18.forge.tool.v1.RiskLevel\x12\x12\n\nfacts_json\x18\x05 \x01(\t\x12\x10\n\x08rule_key\x18\x06 \x01(\t\x12\x12\n\nrule_title\x18\x07 \x01(\t\x12\r\n\x05paths\x18\x08 \x03(\t\"U\n\x08ToolRule\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12)\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0e\x32\x17.forge.tool.v1.Decision\x12\x10\n\x08rule_key\x18\x03 \x01(\t\"\x9a\x02\n\x05Grant\x12\x13\n\x0b\x61pproval_id\x18\x01 \x01(\t\x12+\n\x05scope\x18\x02 \x01(\x0e\x32\x1c.forge.tool.v1.ApprovalScope\x12\x31\n\x08\x63\x61tegory\x18\x03 \x01(\x0e\x32\x1f.forge.tool.v1.ApprovalCategory\x12\x0c\n\x04tool\x18\x04 \x01(\t\x12\x13\n\x0btool_digest\x18\x05 \x01(\t\x12\x10\n\x08rule_key\x18\x06 \x01(\t\x12\x12\n\nrule_title\x18\x07 \x01(\t\x12\x12\n\ngranted_by\x18\x08 \x01(\t\x12.\n\ngranted_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07turn_id\x18\n \x01(\t\"\x92\x02\n\nToolPolicy\x12&\n\x05rules\x18\x01 \x03(\x0b\x32\x17.forge.tool.v1.ToolRule\x12\x36\n\x10\x64\x65\x66\x61ult_decision\x18\x02 \x01(\x0e\x32\x17.forge.tool.v1.DecisionH\x00\x88\x01\x01\x12/\n\x0c\x61pproval_ttl\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\x06\x61nswer\x18\x04 \x01(\x0e\x32\x17.forge.tool.v1.DecisionH\x01\x88\x01\x01\x12%\n\x04mode\x18\x05 \x01(\x0e\x32\x17.forge.tool.v1.ToolModeB\x13\n\x11_default_decisionB\t\n\x07_answer\"\xf9\x01\n\x12\x43\x61pabilityDecision\x12)\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0e\x32\x17.forge.tool.v1.Decision\x12\x0f\n\x07subject\x18\x02 \x01(\t\x12\x0c\n\x04tool\x18\x03 \x01(\t\x12\x13\n\x0btool_digest\x18\x04 \x01(\t\x12\x18\n\x10\x61rguments_digest\x18\x05 \x01(\t\x12\x0e\n\x06source\x18\x06 \x01(\t\x12\x12\n\ndecided_by\x18\x07 \x01(\t\x12.\n\nexpires_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0epreview_digest\x18\t \x01(\t\"\xaf\x03\n\x0fPendingApproval\x12*\n\x06stream\x18\x01 \x01(\x0b\x32\x1a.forge.common.v1.StreamRef\x12\x13\n\x0b\x61pproval_id\x18\x02 \x01(\t\x12\x0f\n\x07turn_id\x18\x03 \x01(\t\x12\x14\n\x0ctool_call_id\x18\x04 \x01(\t\x12\x0c\n\x04tool\x18\x05 \x01(\t\x12\x19\n\x11\x61rguments_preview\x18\x06 \x01(\t\x12&\n\x04risk\x18\x07 \x01(\x0e\x32\x18.forge.tool.v1.RiskLevel\x12\x30\n\x0crequested_at\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07step_id\x18\n \x01(\t\x12\x10\n\x08question\x18\x0b \x01(\t\x12+\n\x07preview\x18\x0c \x01(\x0b\x32\x1a.forge.tool.v1.ToolPreview\x12\x31\n\x08\x63\x61tegory\x18\r \x01(\x0e\x32\x1f.forge.tool.v1.ApprovalCategory*k\n\tRiskLevel\x12\x1a\n\x16RISK_LEVEL_UNSPECIFIED\x10\x00\x12\x13\n\x0fRISK_LEVEL_READ\x10\x01\x12\x15\n\x11RISK_LEVEL_CHANGE\x10\x02\x12\x16\n\x12RISK_LEVEL_EXECUTE\x10\x03*\xb0\x01\n\x10\x41pprovalCategory\x12!\n\x1d\x41PPROVAL_CATEGORY_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x41PPROVAL_CATEGORY_CHANGES\x10\x01\x12\x1f\n\x1b\x41PPROVAL_CATEGORY_EXECUTION\x10\x02\x12\x1e\n\x1a\x41PPROVAL_CATEGORY_EVIDENCE\x10\x03\x12\x19\n\x15\x41PPROVAL_CATEGORY_ALL\x10\x04*s\n\x08\x44\x65\x63ision\x12\x18\n\x14\x44\x45\x43ISION_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x44\x45\x43ISION_ALLOW\x10\x01\x12\x10\n\x0c\x44\x45\x43ISION_ASK\x10\x02\x12\x11\n\rDECISION_DENY\x10\x03\x12\x14\n\x10\x44\x45\x43ISION_PREVIEW\x10\x04*b\n\x08ToolMode\x12\x19\n\x15TOOL_MODE_UNSPECIFIED\x10\x00\x12\x12\n\x0eTOOL_MODE_PLAN\x10\x01\x12\x11\n\rTOOL_MODE_ACT\x10\x02\x12\x14\n\x10TOOL_MODE_BYPASS\x10\x03*}\n\rApprovalScope\x12\x1e\n\x1a\x41PPROVAL_SCOPE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41PPROVAL_SCOPE_ONCE\x10\x01\x12\x17\n\x13\x41PPROVAL_SCOPE_TURN\x10\x02\x12\x1a\n\x16\x41PPROVAL_SCOPE_SESSION\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'forge_client._gen.forge.tool.v1.tool_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_RISKLEVEL']._serialized_start=1190
-  _globals['_RISKLEVEL']._serialized_end=1297
-  _globals['_DECISION']._serialized_start=1299
-  _globals['_DECISION']._serialized_end=1392
+  _globals['_RISKLEVEL']._serialized_start=1955
+  _globals['_RISKLEVEL']._serialized_end=2062
+  _globals['_APPROVALCATEGORY']._serialized_start=2065
+  _globals['_APPROVALCATEGORY']._serialized_end=2241
+  _globals['_DECISION']._serialized_start=2243
+  _globals['_DECISION']._serialized_end=2358
+  _globals['_TOOLMODE']._serialized_start=2360
+  _globals['_TOOLMODE']._serialized_end=2458
+  _globals['_APPROVALSCOPE']._serialized_start=2460
+  _globals['_APPROVALSCOPE']._serialized_end=2585
   _globals['_TOOLSPEC']._serialized_start=139
-  _globals['_TOOLSPEC']._serialized_end=315
-  _globals['_TOOLRULE']._serialized_start=317
-  _globals['_TOOLRULE']._serialized_end=384
-  _globals['_TOOLPOLICY']._serialized_start=387
-  _globals['_TOOLPOLICY']._serialized_end=622
-  _globals['_CAPABILITYDECISION']._serialized_start=625
-  _globals['_CAPABILITYDECISION']._serialized_end=850
-  _globals['_PENDINGAPPROVAL']._serialized_start=853
-  _globals['_PENDINGAPPROVAL']._serialized_end=1188
+  _globals['_TOOLSPEC']._serialized_end=407
+  _globals['_TOOLPREVIEW']._serialized_start=410
+  _globals['_TOOLPREVIEW']._serialized_end=618
+  _globals['_TOOLRULE']._serialized_start=620
+  _globals['_TOOLRULE']._serialized_end=705
+  _globals['_GRANT']._serialized_start=708
+  _globals['_GRANT']._serialized_end=990
+  _globals['_TOOLPOLICY']._serialized_start=993
+  _globals['_TOOLPOLICY']._serialized_end=1267
+  _globals['_CAPABILITYDECISION']._serialized_start=1270
+  _globals['_CAPABILITYDECISION']._serialized_end=1519
+  _globals['_PENDINGAPPROVAL']._serialized_start=1522
+  _globals['_PENDINGAPPROVAL']._serialized_end=1953
 # @@protoc_insertion_point(module_scope)

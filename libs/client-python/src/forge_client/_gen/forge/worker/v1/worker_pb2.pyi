@@ -2,6 +2,7 @@ import datetime
 
 from forge_client._gen.forge.common.v1 import common_pb2 as _common_pb2
 from forge_client._gen.forge.event.v1 import session_events_pb2 as _session_events_pb2
+from forge_client._gen.forge.session.v1 import session_pb2 as _session_pb2
 from forge_client._gen.forge.tool.v1 import tool_pb2 as _tool_pb2
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
@@ -20,10 +21,14 @@ class CapabilityKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CAPABILITY_KIND_MODEL: _ClassVar[CapabilityKind]
     CAPABILITY_KIND_TOOL: _ClassVar[CapabilityKind]
     CAPABILITY_KIND_FUNCTION: _ClassVar[CapabilityKind]
+    CAPABILITY_KIND_HOOK: _ClassVar[CapabilityKind]
+    CAPABILITY_KIND_WORKSPACE: _ClassVar[CapabilityKind]
 CAPABILITY_KIND_UNSPECIFIED: CapabilityKind
 CAPABILITY_KIND_MODEL: CapabilityKind
 CAPABILITY_KIND_TOOL: CapabilityKind
 CAPABILITY_KIND_FUNCTION: CapabilityKind
+CAPABILITY_KIND_HOOK: CapabilityKind
+CAPABILITY_KIND_WORKSPACE: CapabilityKind
 
 class Capability(_message.Message):
     __slots__ = ("kind", "name", "tool")
@@ -101,10 +106,13 @@ class LeasedTask(_message.Message):
     def __init__(self, task_id: _Optional[str] = ..., stream: _Optional[_Union[_common_pb2.StreamRef, _Mapping]] = ..., epoch: _Optional[int] = ..., lease_token: _Optional[bytes] = ..., task: _Optional[_Union[Task, _Mapping]] = ..., lease_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Task(_message.Message):
-    __slots__ = ("model", "tool", "function", "idempotency_key", "needs_start", "deadline_at", "artifact", "timeout", "heartbeat_timeout")
+    __slots__ = ("model", "tool", "function", "hook", "compaction", "undo", "idempotency_key", "needs_start", "deadline_at", "artifact", "timeout", "heartbeat_timeout")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
     FUNCTION_FIELD_NUMBER: _ClassVar[int]
+    HOOK_FIELD_NUMBER: _ClassVar[int]
+    COMPACTION_FIELD_NUMBER: _ClassVar[int]
+    UNDO_FIELD_NUMBER: _ClassVar[int]
     IDEMPOTENCY_KEY_FIELD_NUMBER: _ClassVar[int]
     NEEDS_START_FIELD_NUMBER: _ClassVar[int]
     DEADLINE_AT_FIELD_NUMBER: _ClassVar[int]
@@ -114,16 +122,19 @@ class Task(_message.Message):
     model: ModelTask
     tool: ToolTask
     function: FunctionTask
+    hook: HookTask
+    compaction: CompactionTask
+    undo: UndoTask
     idempotency_key: str
     needs_start: bool
     deadline_at: _timestamp_pb2.Timestamp
     artifact: _common_pb2.ArtifactRef
     timeout: _duration_pb2.Duration
     heartbeat_timeout: _duration_pb2.Duration
-    def __init__(self, model: _Optional[_Union[ModelTask, _Mapping]] = ..., tool: _Optional[_Union[ToolTask, _Mapping]] = ..., function: _Optional[_Union[FunctionTask, _Mapping]] = ..., idempotency_key: _Optional[str] = ..., needs_start: bool = ..., deadline_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., artifact: _Optional[_Union[_common_pb2.ArtifactRef, _Mapping]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., heartbeat_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, model: _Optional[_Union[ModelTask, _Mapping]] = ..., tool: _Optional[_Union[ToolTask, _Mapping]] = ..., function: _Optional[_Union[FunctionTask, _Mapping]] = ..., hook: _Optional[_Union[HookTask, _Mapping]] = ..., compaction: _Optional[_Union[CompactionTask, _Mapping]] = ..., undo: _Optional[_Union[UndoTask, _Mapping]] = ..., idempotency_key: _Optional[str] = ..., needs_start: bool = ..., deadline_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., artifact: _Optional[_Union[_common_pb2.ArtifactRef, _Mapping]] = ..., timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., heartbeat_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ModelTask(_message.Message):
-    __slots__ = ("session_id", "turn_id", "model_call_id", "model", "temperature", "max_output_tokens", "conversation_through_seq", "failed_attempts")
+    __slots__ = ("session_id", "turn_id", "model_call_id", "model", "temperature", "max_output_tokens", "conversation_through_seq", "failed_attempts", "output_schema_json")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     TURN_ID_FIELD_NUMBER: _ClassVar[int]
     MODEL_CALL_ID_FIELD_NUMBER: _ClassVar[int]
@@ -132,6 +143,7 @@ class ModelTask(_message.Message):
     MAX_OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     CONVERSATION_THROUGH_SEQ_FIELD_NUMBER: _ClassVar[int]
     FAILED_ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_SCHEMA_JSON_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     turn_id: str
     model_call_id: str
@@ -140,10 +152,11 @@ class ModelTask(_message.Message):
     max_output_tokens: int
     conversation_through_seq: int
     failed_attempts: int
-    def __init__(self, session_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., model_call_id: _Optional[str] = ..., model: _Optional[str] = ..., temperature: _Optional[float] = ..., max_output_tokens: _Optional[int] = ..., conversation_through_seq: _Optional[int] = ..., failed_attempts: _Optional[int] = ...) -> None: ...
+    output_schema_json: str
+    def __init__(self, session_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., model_call_id: _Optional[str] = ..., model: _Optional[str] = ..., temperature: _Optional[float] = ..., max_output_tokens: _Optional[int] = ..., conversation_through_seq: _Optional[int] = ..., failed_attempts: _Optional[int] = ..., output_schema_json: _Optional[str] = ...) -> None: ...
 
 class ToolTask(_message.Message):
-    __slots__ = ("tool_call_id", "tool", "arguments_json", "session_id", "turn_id", "run_id", "step_id", "decision", "input")
+    __slots__ = ("tool_call_id", "tool", "arguments_json", "session_id", "turn_id", "run_id", "step_id", "decision", "input", "preview", "previewed", "provided_inputs", "resume_json", "mode")
     class InputEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -160,6 +173,11 @@ class ToolTask(_message.Message):
     STEP_ID_FIELD_NUMBER: _ClassVar[int]
     DECISION_FIELD_NUMBER: _ClassVar[int]
     INPUT_FIELD_NUMBER: _ClassVar[int]
+    PREVIEW_FIELD_NUMBER: _ClassVar[int]
+    PREVIEWED_FIELD_NUMBER: _ClassVar[int]
+    PROVIDED_INPUTS_FIELD_NUMBER: _ClassVar[int]
+    RESUME_JSON_FIELD_NUMBER: _ClassVar[int]
+    MODE_FIELD_NUMBER: _ClassVar[int]
     tool_call_id: str
     tool: str
     arguments_json: str
@@ -169,7 +187,60 @@ class ToolTask(_message.Message):
     step_id: str
     decision: _tool_pb2.CapabilityDecision
     input: _containers.MessageMap[str, _common_pb2.Value]
-    def __init__(self, tool_call_id: _Optional[str] = ..., tool: _Optional[str] = ..., arguments_json: _Optional[str] = ..., session_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., run_id: _Optional[str] = ..., step_id: _Optional[str] = ..., decision: _Optional[_Union[_tool_pb2.CapabilityDecision, _Mapping]] = ..., input: _Optional[_Mapping[str, _common_pb2.Value]] = ...) -> None: ...
+    preview: bool
+    previewed: _tool_pb2.ToolPreview
+    provided_inputs: _containers.RepeatedScalarFieldContainer[str]
+    resume_json: str
+    mode: _tool_pb2.ToolMode
+    def __init__(self, tool_call_id: _Optional[str] = ..., tool: _Optional[str] = ..., arguments_json: _Optional[str] = ..., session_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., run_id: _Optional[str] = ..., step_id: _Optional[str] = ..., decision: _Optional[_Union[_tool_pb2.CapabilityDecision, _Mapping]] = ..., input: _Optional[_Mapping[str, _common_pb2.Value]] = ..., preview: bool = ..., previewed: _Optional[_Union[_tool_pb2.ToolPreview, _Mapping]] = ..., provided_inputs: _Optional[_Iterable[str]] = ..., resume_json: _Optional[str] = ..., mode: _Optional[_Union[_tool_pb2.ToolMode, str]] = ...) -> None: ...
+
+class HookTask(_message.Message):
+    __slots__ = ("session_id", "turn_id", "hook_call_id", "hook", "at", "config_json", "conversation_through_seq")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    TURN_ID_FIELD_NUMBER: _ClassVar[int]
+    HOOK_CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    HOOK_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_JSON_FIELD_NUMBER: _ClassVar[int]
+    CONVERSATION_THROUGH_SEQ_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    turn_id: str
+    hook_call_id: str
+    hook: str
+    at: _session_pb2.HookAt
+    config_json: str
+    conversation_through_seq: int
+    def __init__(self, session_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., hook_call_id: _Optional[str] = ..., hook: _Optional[str] = ..., at: _Optional[_Union[_session_pb2.HookAt, str]] = ..., config_json: _Optional[str] = ..., conversation_through_seq: _Optional[int] = ...) -> None: ...
+
+class CompactionTask(_message.Message):
+    __slots__ = ("session_id", "compaction_id", "model", "through_seq", "instructions", "turn_id", "context_window_tokens")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    COMPACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    THROUGH_SEQ_FIELD_NUMBER: _ClassVar[int]
+    INSTRUCTIONS_FIELD_NUMBER: _ClassVar[int]
+    TURN_ID_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_WINDOW_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    compaction_id: str
+    model: str
+    through_seq: int
+    instructions: str
+    turn_id: str
+    context_window_tokens: int
+    def __init__(self, session_id: _Optional[str] = ..., compaction_id: _Optional[str] = ..., model: _Optional[str] = ..., through_seq: _Optional[int] = ..., instructions: _Optional[str] = ..., turn_id: _Optional[str] = ..., context_window_tokens: _Optional[int] = ...) -> None: ...
+
+class UndoTask(_message.Message):
+    __slots__ = ("session_id", "undo_id", "change_ids", "all_or_nothing")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    UNDO_ID_FIELD_NUMBER: _ClassVar[int]
+    CHANGE_IDS_FIELD_NUMBER: _ClassVar[int]
+    ALL_OR_NOTHING_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    undo_id: str
+    change_ids: _containers.RepeatedScalarFieldContainer[str]
+    all_or_nothing: bool
+    def __init__(self, session_id: _Optional[str] = ..., undo_id: _Optional[str] = ..., change_ids: _Optional[_Iterable[str]] = ..., all_or_nothing: bool = ...) -> None: ...
 
 class FunctionTask(_message.Message):
     __slots__ = ("run_id", "step_id", "attempt", "name", "input")
@@ -249,14 +320,18 @@ class ReportOutputRequest(_message.Message):
     def __init__(self, worker_session_id: _Optional[str] = ..., deltas: _Optional[_Iterable[_Union[OutputDelta, _Mapping]]] = ...) -> None: ...
 
 class OutputDelta(_message.Message):
-    __slots__ = ("lease", "turn", "tool")
+    __slots__ = ("lease", "turn", "tool", "progress", "structured")
     LEASE_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    STRUCTURED_FIELD_NUMBER: _ClassVar[int]
     lease: _common_pb2.TaskLease
     turn: _session_events_pb2.TurnOutputDelta
     tool: _session_events_pb2.ToolOutputDelta
-    def __init__(self, lease: _Optional[_Union[_common_pb2.TaskLease, _Mapping]] = ..., turn: _Optional[_Union[_session_events_pb2.TurnOutputDelta, _Mapping]] = ..., tool: _Optional[_Union[_session_events_pb2.ToolOutputDelta, _Mapping]] = ...) -> None: ...
+    progress: _session_events_pb2.UserProgressReported
+    structured: _session_events_pb2.UserStructuredReported
+    def __init__(self, lease: _Optional[_Union[_common_pb2.TaskLease, _Mapping]] = ..., turn: _Optional[_Union[_session_events_pb2.TurnOutputDelta, _Mapping]] = ..., tool: _Optional[_Union[_session_events_pb2.ToolOutputDelta, _Mapping]] = ..., progress: _Optional[_Union[_session_events_pb2.UserProgressReported, _Mapping]] = ..., structured: _Optional[_Union[_session_events_pb2.UserStructuredReported, _Mapping]] = ...) -> None: ...
 
 class ReportOutputResponse(_message.Message):
     __slots__ = ("answers",)
@@ -273,20 +348,62 @@ class SettleTasksRequest(_message.Message):
     def __init__(self, worker_session_id: _Optional[str] = ..., settlements: _Optional[_Iterable[_Union[Settlement, _Mapping]]] = ...) -> None: ...
 
 class Settlement(_message.Message):
-    __slots__ = ("lease", "model", "tool", "function", "failure", "cancelled")
+    __slots__ = ("lease", "model", "tool", "function", "failure", "cancelled", "preview", "input_required", "hook", "compaction", "undo")
     LEASE_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
     FUNCTION_FIELD_NUMBER: _ClassVar[int]
     FAILURE_FIELD_NUMBER: _ClassVar[int]
     CANCELLED_FIELD_NUMBER: _ClassVar[int]
+    PREVIEW_FIELD_NUMBER: _ClassVar[int]
+    INPUT_REQUIRED_FIELD_NUMBER: _ClassVar[int]
+    HOOK_FIELD_NUMBER: _ClassVar[int]
+    COMPACTION_FIELD_NUMBER: _ClassVar[int]
+    UNDO_FIELD_NUMBER: _ClassVar[int]
     lease: _common_pb2.TaskLease
     model: ModelResult
     tool: ToolResult
     function: FunctionResult
     failure: TaskFailure
     cancelled: TaskCancelled
-    def __init__(self, lease: _Optional[_Union[_common_pb2.TaskLease, _Mapping]] = ..., model: _Optional[_Union[ModelResult, _Mapping]] = ..., tool: _Optional[_Union[ToolResult, _Mapping]] = ..., function: _Optional[_Union[FunctionResult, _Mapping]] = ..., failure: _Optional[_Union[TaskFailure, _Mapping]] = ..., cancelled: _Optional[_Union[TaskCancelled, _Mapping]] = ...) -> None: ...
+    preview: _tool_pb2.ToolPreview
+    input_required: InputRequired
+    hook: HookResult
+    compaction: CompactionResult
+    undo: UndoResult
+    def __init__(self, lease: _Optional[_Union[_common_pb2.TaskLease, _Mapping]] = ..., model: _Optional[_Union[ModelResult, _Mapping]] = ..., tool: _Optional[_Union[ToolResult, _Mapping]] = ..., function: _Optional[_Union[FunctionResult, _Mapping]] = ..., failure: _Optional[_Union[TaskFailure, _Mapping]] = ..., cancelled: _Optional[_Union[TaskCancelled, _Mapping]] = ..., preview: _Optional[_Union[_tool_pb2.ToolPreview, _Mapping]] = ..., input_required: _Optional[_Union[InputRequired, _Mapping]] = ..., hook: _Optional[_Union[HookResult, _Mapping]] = ..., compaction: _Optional[_Union[CompactionResult, _Mapping]] = ..., undo: _Optional[_Union[UndoResult, _Mapping]] = ...) -> None: ...
+
+class InputRequired(_message.Message):
+    __slots__ = ("question", "resume_json")
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
+    RESUME_JSON_FIELD_NUMBER: _ClassVar[int]
+    question: str
+    resume_json: str
+    def __init__(self, question: _Optional[str] = ..., resume_json: _Optional[str] = ...) -> None: ...
+
+class HookResult(_message.Message):
+    __slots__ = ("edits", "duration_ms")
+    EDITS_FIELD_NUMBER: _ClassVar[int]
+    DURATION_MS_FIELD_NUMBER: _ClassVar[int]
+    edits: _containers.RepeatedCompositeFieldContainer[_session_events_pb2.HookEdit]
+    duration_ms: int
+    def __init__(self, edits: _Optional[_Iterable[_Union[_session_events_pb2.HookEdit, _Mapping]]] = ..., duration_ms: _Optional[int] = ...) -> None: ...
+
+class CompactionResult(_message.Message):
+    __slots__ = ("summary", "usage")
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    USAGE_FIELD_NUMBER: _ClassVar[int]
+    summary: str
+    usage: _common_pb2.Usage
+    def __init__(self, summary: _Optional[str] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ...) -> None: ...
+
+class UndoResult(_message.Message):
+    __slots__ = ("change_ids", "refused")
+    CHANGE_IDS_FIELD_NUMBER: _ClassVar[int]
+    REFUSED_FIELD_NUMBER: _ClassVar[int]
+    change_ids: _containers.RepeatedScalarFieldContainer[str]
+    refused: _containers.RepeatedCompositeFieldContainer[_session_events_pb2.UndoRefusal]
+    def __init__(self, change_ids: _Optional[_Iterable[str]] = ..., refused: _Optional[_Iterable[_Union[_session_events_pb2.UndoRefusal, _Mapping]]] = ...) -> None: ...
 
 class ModelResult(_message.Message):
     __slots__ = ("completed", "usage")
@@ -297,12 +414,16 @@ class ModelResult(_message.Message):
     def __init__(self, completed: _Optional[_Union[_session_events_pb2.ModelCompleted, _Mapping]] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ...) -> None: ...
 
 class ToolResult(_message.Message):
-    __slots__ = ("output", "duration_ms")
+    __slots__ = ("output", "duration_ms", "break_turn", "changes")
     OUTPUT_FIELD_NUMBER: _ClassVar[int]
     DURATION_MS_FIELD_NUMBER: _ClassVar[int]
+    BREAK_TURN_FIELD_NUMBER: _ClassVar[int]
+    CHANGES_FIELD_NUMBER: _ClassVar[int]
     output: _common_pb2.Value
     duration_ms: int
-    def __init__(self, output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., duration_ms: _Optional[int] = ...) -> None: ...
+    break_turn: bool
+    changes: _containers.RepeatedCompositeFieldContainer[_session_events_pb2.WorkspaceChangeRecorded]
+    def __init__(self, output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., duration_ms: _Optional[int] = ..., break_turn: bool = ..., changes: _Optional[_Iterable[_Union[_session_events_pb2.WorkspaceChangeRecorded, _Mapping]]] = ...) -> None: ...
 
 class FunctionResult(_message.Message):
     __slots__ = ("output", "duration_ms")
@@ -313,22 +434,26 @@ class FunctionResult(_message.Message):
     def __init__(self, output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., duration_ms: _Optional[int] = ...) -> None: ...
 
 class TaskFailure(_message.Message):
-    __slots__ = ("error", "duration_ms", "after_output", "unknown", "usage")
+    __slots__ = ("error", "duration_ms", "after_output", "unknown", "usage", "changes")
     ERROR_FIELD_NUMBER: _ClassVar[int]
     DURATION_MS_FIELD_NUMBER: _ClassVar[int]
     AFTER_OUTPUT_FIELD_NUMBER: _ClassVar[int]
     UNKNOWN_FIELD_NUMBER: _ClassVar[int]
     USAGE_FIELD_NUMBER: _ClassVar[int]
+    CHANGES_FIELD_NUMBER: _ClassVar[int]
     error: _common_pb2.ForgeError
     duration_ms: int
     after_output: bool
     unknown: bool
     usage: _common_pb2.Usage
-    def __init__(self, error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., duration_ms: _Optional[int] = ..., after_output: bool = ..., unknown: bool = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ...) -> None: ...
+    changes: _containers.RepeatedCompositeFieldContainer[_session_events_pb2.WorkspaceChangeRecorded]
+    def __init__(self, error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., duration_ms: _Optional[int] = ..., after_output: bool = ..., unknown: bool = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., changes: _Optional[_Iterable[_Union[_session_events_pb2.WorkspaceChangeRecorded, _Mapping]]] = ...) -> None: ...
 
 class TaskCancelled(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("changes",)
+    CHANGES_FIELD_NUMBER: _ClassVar[int]
+    changes: _containers.RepeatedCompositeFieldContainer[_session_events_pb2.WorkspaceChangeRecorded]
+    def __init__(self, changes: _Optional[_Iterable[_Union[_session_events_pb2.WorkspaceChangeRecorded, _Mapping]]] = ...) -> None: ...
 
 class SettleTasksResponse(_message.Message):
     __slots__ = ("answers",)

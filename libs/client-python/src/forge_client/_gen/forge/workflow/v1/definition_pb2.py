@@ -27,7 +27,7 @@ from forge_client._gen.forge.session.v1 import session_pb2 as forge_dot_session_
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"forge/workflow/v1/definition.proto\x12\x11\x66orge.workflow.v1\x1a\x1c\x66orge/common/v1/common.proto\x1a\x1e\x66orge/session/v1/session.proto\x1a\x1egoogle/protobuf/duration.proto\"\xa0\x02\n\x12WorkflowDefinition\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12,\n\x08on_error\x18\x03 \x01(\x0e\x32\x1a.forge.workflow.v1.OnError\x12\x33\n\x06inputs\x18\x04 \x03(\x0b\x32#.forge.workflow.v1.InputDeclaration\x12\x30\n\x05steps\x18\x05 \x03(\x0b\x32!.forge.workflow.v1.StepDefinition\x12\x15\n\rworkflow_yaml\x18\x06 \x01(\t\x12\x14\n\x0cparallel_max\x18\x07 \x01(\r\x12+\n\x08\x64\x65\x61\x64line\x18\x08 \x01(\x0b\x32\x19.google.protobuf.Duration\"s\n\x10InputDeclaration\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x10\n\x08required\x18\x03 \x01(\x08\x12\x19\n\x0c\x64\x65\x66\x61ult_json\x18\x04 \x01(\tH\x00\x88\x01\x01\x42\x0f\n\r_default_json\"\x83\x06\n\x0eStepDefinition\x12\n\n\x02id\x18\x01 \x01(\t\x12-\n\x05\x61gent\x18\x02 \x01(\x0b\x32\x1c.forge.workflow.v1.AgentStepH\x00\x12\x33\n\x08\x66unction\x18\x03 \x01(\x0b\x32\x1f.forge.workflow.v1.FunctionStepH\x00\x12+\n\x04tool\x18\x04 \x01(\x0b\x32\x1b.forge.workflow.v1.ToolStepH\x00\x12+\n\x04wait\x18\x0b \x01(\x0b\x32\x1b.forge.workflow.v1.WaitStepH\x00\x12\x33\n\x08workflow\x18\x0c \x01(\x0b\x32\x1f.forge.workflow.v1.WorkflowStepH\x00\x12=\n\x06inputs\x18\x05 \x03(\x0b\x32-.forge.workflow.v1.StepDefinition.InputsEntry\x12\x0f\n\x07outputs\x18\x06 \x03(\t\x12+\n\x05retry\x18\x07 \x01(\x0b\x32\x1c.forge.common.v1.RetryPolicy\x12)\n\x04next\x18\x08 \x03(\x0b\x32\x1b.forge.workflow.v1.NextRule\x12\x19\n\x0cnext_default\x18\t \x01(\tH\x01\x88\x01\x01\x12*\n\x07timeout\x18\n \x01(\x0b\x32\x19.google.protobuf.Duration\x12\r\n\x05needs\x18\r \x03(\t\x12\x0c\n\x04when\x18\x0e \x01(\t\x12,\n\x08\x66or_each\x18\x0f \x01(\x0b\x32\x1a.forge.workflow.v1.ForEach\x12\x1a\n\x12output_schema_json\x18\x10 \x01(\t\x12\x34\n\x11heartbeat_timeout\x18\x11 \x01(\x0b\x32\x19.google.protobuf.Duration\x1aM\n\x0bInputsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12-\n\x05value\x18\x02 \x01(\x0b\x32\x1e.forge.workflow.v1.InputSource:\x02\x38\x01\x42\x06\n\x04kindB\x0f\n\r_next_default\"\x87\x01\n\x07\x46orEach\x12-\n\x05items\x18\x01 \x01(\x0b\x32\x1e.forge.workflow.v1.InputSource\x12\n\n\x02\x61s\x18\x02 \x01(\t\x12\x13\n\x0b\x63oncurrency\x18\x03 \x01(\r\x12,\n\x08on_error\x18\x04 \x01(\x0e\x32\x1a.forge.workflow.v1.OnError\"\xb9\x01\n\x08WaitStep\x12-\n\x08\x64uration\x18\x01 \x01(\x0b\x32\x19.google.protobuf.DurationH\x00\x12/\n\x05until\x18\x02 \x01(\x0b\x32\x1e.forge.workflow.v1.InputSourceH\x00\x12\x10\n\x06signal\x18\x03 \x01(\tH\x00\x12\x33\n\x08\x61pproval\x18\x04 \x01(\x0b\x32\x1f.forge.workflow.v1.WaitApprovalH\x00\x42\x06\n\x04kind\" \n\x0cWaitApproval\x12\x10\n\x08question\x18\x01 \x01(\t\"I\n\x0cWorkflowStep\x12\x39\n\ndefinition\x18\x01 \x01(\x0b\x32%.forge.workflow.v1.WorkflowDefinition\"p\n\tAgentStep\x12*\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x1b.forge.session.v1.AgentSpec\x12\x0e\n\x06prompt\x18\x02 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x03 \x01(\t\x12\x15\n\ragent_version\x18\x04 \x01(\t\"4\n\x0c\x46unctionStep\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x16\n\x0enot_idempotent\x18\x02 \x01(\x08\"\x18\n\x08ToolStep\x12\x0c\n\x04tool\x18\x01 \x01(\t\"Q\n\x0bInputSource\x12\x0e\n\x04path\x18\x01 \x01(\tH\x00\x12\x16\n\x0cliteral_json\x18\x02 \x01(\tH\x00\x12\x12\n\x08template\x18\x03 \x01(\tH\x00\x42\x06\n\x04kind\"&\n\x08NextRule\x12\x0c\n\x04when\x18\x01 \x01(\t\x12\x0c\n\x04goto\x18\x02 \x01(\t*\x92\x01\n\x08StepType\x12\x19\n\x15STEP_TYPE_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTEP_TYPE_AGENT\x10\x01\x12\x16\n\x12STEP_TYPE_FUNCTION\x10\x02\x12\x12\n\x0eSTEP_TYPE_TOOL\x10\x03\x12\x12\n\x0eSTEP_TYPE_WAIT\x10\x04\x12\x16\n\x12STEP_TYPE_WORKFLOW\x10\x05*R\n\x07OnError\x12\x18\n\x14ON_ERROR_UNSPECIFIED\x10\x00\x12\x16\n\x12ON_ERROR_FAIL_FAST\x10\x01\x12\x15\n\x11ON_ERROR_CONTINUE\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"forge/workflow/v1/definition.proto\x12\x11\x66orge.workflow.v1\x1a\x1c\x66orge/common/v1/common.proto\x1a\x1e\x66orge/session/v1/session.proto\x1a\x1egoogle/protobuf/duration.proto\"\xe7\x02\n\x12WorkflowDefinition\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12,\n\x08on_error\x18\x03 \x01(\x0e\x32\x1a.forge.workflow.v1.OnError\x12\x33\n\x06inputs\x18\x04 \x03(\x0b\x32#.forge.workflow.v1.InputDeclaration\x12\x30\n\x05steps\x18\x05 \x03(\x0b\x32!.forge.workflow.v1.StepDefinition\x12\x15\n\rworkflow_yaml\x18\x06 \x01(\t\x12\x14\n\x0cparallel_max\x18\x07 \x01(\r\x12+\n\x08\x64\x65\x61\x64line\x18\x08 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x33\n\x0b\x63oncurrency\x18\t \x01(\x0b\x32\x1e.forge.workflow.v1.Concurrency\x12\x10\n\x08priority\x18\n \x01(\r\")\n\x0b\x43oncurrency\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05limit\x18\x02 \x01(\r\"s\n\x10InputDeclaration\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x10\n\x08required\x18\x03 \x01(\x08\x12\x19\n\x0c\x64\x65\x66\x61ult_json\x18\x04 \x01(\tH\x00\x88\x01\x01\x42\x0f\n\r_default_json\"\x83\x06\n\x0eStepDefinition\x12\n\n\x02id\x18\x01 \x01(\t\x12-\n\x05\x61gent\x18\x02 \x01(\x0b\x32\x1c.forge.workflow.v1.AgentStepH\x00\x12\x33\n\x08\x66unction\x18\x03 \x01(\x0b\x32\x1f.forge.workflow.v1.FunctionStepH\x00\x12+\n\x04tool\x18\x04 \x01(\x0b\x32\x1b.forge.workflow.v1.ToolStepH\x00\x12+\n\x04wait\x18\x0b \x01(\x0b\x32\x1b.forge.workflow.v1.WaitStepH\x00\x12\x33\n\x08workflow\x18\x0c \x01(\x0b\x32\x1f.forge.workflow.v1.WorkflowStepH\x00\x12=\n\x06inputs\x18\x05 \x03(\x0b\x32-.forge.workflow.v1.StepDefinition.InputsEntry\x12\x0f\n\x07outputs\x18\x06 \x03(\t\x12+\n\x05retry\x18\x07 \x01(\x0b\x32\x1c.forge.common.v1.RetryPolicy\x12)\n\x04next\x18\x08 \x03(\x0b\x32\x1b.forge.workflow.v1.NextRule\x12\x19\n\x0cnext_default\x18\t \x01(\tH\x01\x88\x01\x01\x12*\n\x07timeout\x18\n \x01(\x0b\x32\x19.google.protobuf.Duration\x12\r\n\x05needs\x18\r \x03(\t\x12\x0c\n\x04when\x18\x0e \x01(\t\x12,\n\x08\x66or_each\x18\x0f \x01(\x0b\x32\x1a.forge.workflow.v1.ForEach\x12\x1a\n\x12output_schema_json\x18\x10 \x01(\t\x12\x34\n\x11heartbeat_timeout\x18\x11 \x01(\x0b\x32\x19.google.protobuf.Duration\x1aM\n\x0bInputsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12-\n\x05value\x18\x02 \x01(\x0b\x32\x1e.forge.workflow.v1.InputSource:\x02\x38\x01\x42\x06\n\x04kindB\x0f\n\r_next_default\"\x87\x01\n\x07\x46orEach\x12-\n\x05items\x18\x01 \x01(\x0b\x32\x1e.forge.workflow.v1.InputSource\x12\n\n\x02\x61s\x18\x02 \x01(\t\x12\x13\n\x0b\x63oncurrency\x18\x03 \x01(\r\x12,\n\x08on_error\x18\x04 \x01(\x0e\x32\x1a.forge.workflow.v1.OnError\"\xb9\x01\n\x08WaitStep\x12-\n\x08\x64uration\x18\x01 \x01(\x0b\x32\x19.google.protobuf.DurationH\x00\x12/\n\x05until\x18\x02 \x01(\x0b\x32\x1e.forge.workflow.v1.InputSourceH\x00\x12\x10\n\x06signal\x18\x03 \x01(\tH\x00\x12\x33\n\x08\x61pproval\x18\x04 \x01(\x0b\x32\x1f.forge.workflow.v1.WaitApprovalH\x00\x42\x06\n\x04kind\" \n\x0cWaitApproval\x12\x10\n\x08question\x18\x01 \x01(\t\"I\n\x0cWorkflowStep\x12\x39\n\ndefinition\x18\x01 \x01(\x0b\x32%.forge.workflow.v1.WorkflowDefinition\"\xb8\x01\n\tAgentStep\x12*\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x1b.forge.session.v1.AgentSpec\x12\x0e\n\x06prompt\x18\x02 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x03 \x01(\t\x12\x15\n\ragent_version\x18\x04 \x01(\t\x12\x12\n\noutput_key\x18\x05 \x01(\t\x12\x32\n\x08variants\x18\x06 \x03(\x0b\x32 .forge.workflow.v1.PromptVariant\"M\n\rPromptVariant\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06weight\x18\x02 \x01(\x01\x12\x0e\n\x06prompt\x18\x03 \x01(\t\x12\x0e\n\x06system\x18\x04 \x01(\t\"4\n\x0c\x46unctionStep\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x16\n\x0enot_idempotent\x18\x02 \x01(\x08\"\x18\n\x08ToolStep\x12\x0c\n\x04tool\x18\x01 \x01(\t\"Q\n\x0bInputSource\x12\x0e\n\x04path\x18\x01 \x01(\tH\x00\x12\x16\n\x0cliteral_json\x18\x02 \x01(\tH\x00\x12\x12\n\x08template\x18\x03 \x01(\tH\x00\x42\x06\n\x04kind\"&\n\x08NextRule\x12\x0c\n\x04when\x18\x01 \x01(\t\x12\x0c\n\x04goto\x18\x02 \x01(\t*\x92\x01\n\x08StepType\x12\x19\n\x15STEP_TYPE_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTEP_TYPE_AGENT\x10\x01\x12\x16\n\x12STEP_TYPE_FUNCTION\x10\x02\x12\x12\n\x0eSTEP_TYPE_TOOL\x10\x03\x12\x12\n\x0eSTEP_TYPE_WAIT\x10\x04\x12\x16\n\x12STEP_TYPE_WORKFLOW\x10\x05*R\n\x07OnError\x12\x18\n\x14ON_ERROR_UNSPECIFIED\x10\x00\x12\x16\n\x12ON_ERROR_FAIL_FAST\x10\x01\x12\x15\n\x11ON_ERROR_CONTINUE\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,34 +36,38 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_STEPDEFINITION_INPUTSENTRY']._loaded_options = None
   _globals['_STEPDEFINITION_INPUTSENTRY']._serialized_options = b'8\001'
-  _globals['_STEPTYPE']._serialized_start=2086
-  _globals['_STEPTYPE']._serialized_end=2232
-  _globals['_ONERROR']._serialized_start=2234
-  _globals['_ONERROR']._serialized_end=2316
+  _globals['_STEPTYPE']._serialized_start=2352
+  _globals['_STEPTYPE']._serialized_end=2498
+  _globals['_ONERROR']._serialized_start=2500
+  _globals['_ONERROR']._serialized_end=2582
   _globals['_WORKFLOWDEFINITION']._serialized_start=152
-  _globals['_WORKFLOWDEFINITION']._serialized_end=440
-  _globals['_INPUTDECLARATION']._serialized_start=442
-  _globals['_INPUTDECLARATION']._serialized_end=557
-  _globals['_STEPDEFINITION']._serialized_start=560
-  _globals['_STEPDEFINITION']._serialized_end=1331
-  _globals['_STEPDEFINITION_INPUTSENTRY']._serialized_start=1229
-  _globals['_STEPDEFINITION_INPUTSENTRY']._serialized_end=1306
-  _globals['_FOREACH']._serialized_start=1334
-  _globals['_FOREACH']._serialized_end=1469
-  _globals['_WAITSTEP']._serialized_start=1472
-  _globals['_WAITSTEP']._serialized_end=1657
-  _globals['_WAITAPPROVAL']._serialized_start=1659
-  _globals['_WAITAPPROVAL']._serialized_end=1691
-  _globals['_WORKFLOWSTEP']._serialized_start=1693
-  _globals['_WORKFLOWSTEP']._serialized_end=1766
-  _globals['_AGENTSTEP']._serialized_start=1768
-  _globals['_AGENTSTEP']._serialized_end=1880
-  _globals['_FUNCTIONSTEP']._serialized_start=1882
-  _globals['_FUNCTIONSTEP']._serialized_end=1934
-  _globals['_TOOLSTEP']._serialized_start=1936
-  _globals['_TOOLSTEP']._serialized_end=1960
-  _globals['_INPUTSOURCE']._serialized_start=1962
-  _globals['_INPUTSOURCE']._serialized_end=2043
-  _globals['_NEXTRULE']._serialized_start=2045
-  _globals['_NEXTRULE']._serialized_end=2083
+  _globals['_WORKFLOWDEFINITION']._serialized_end=511
+  _globals['_CONCURRENCY']._serialized_start=513
+  _globals['_CONCURRENCY']._serialized_end=554
+  _globals['_INPUTDECLARATION']._serialized_start=556
+  _globals['_INPUTDECLARATION']._serialized_end=671
+  _globals['_STEPDEFINITION']._serialized_start=674
+  _globals['_STEPDEFINITION']._serialized_end=1445
+  _globals['_STEPDEFINITION_INPUTSENTRY']._serialized_start=1343
+  _globals['_STEPDEFINITION_INPUTSENTRY']._serialized_end=1420
+  _globals['_FOREACH']._serialized_start=1448
+  _globals['_FOREACH']._serialized_end=1583
+  _globals['_WAITSTEP']._serialized_start=1586
+  _globals['_WAITSTEP']._serialized_end=1771
+  _globals['_WAITAPPROVAL']._serialized_start=1773
+  _globals['_WAITAPPROVAL']._serialized_end=1805
+  _globals['_WORKFLOWSTEP']._serialized_start=1807
+  _globals['_WORKFLOWSTEP']._serialized_end=1880
+  _globals['_AGENTSTEP']._serialized_start=1883
+  _globals['_AGENTSTEP']._serialized_end=2067
+  _globals['_PROMPTVARIANT']._serialized_start=2069
+  _globals['_PROMPTVARIANT']._serialized_end=2146
+  _globals['_FUNCTIONSTEP']._serialized_start=2148
+  _globals['_FUNCTIONSTEP']._serialized_end=2200
+  _globals['_TOOLSTEP']._serialized_start=2202
+  _globals['_TOOLSTEP']._serialized_end=2226
+  _globals['_INPUTSOURCE']._serialized_start=2228
+  _globals['_INPUTSOURCE']._serialized_end=2309
+  _globals['_NEXTRULE']._serialized_start=2311
+  _globals['_NEXTRULE']._serialized_end=2349
 # @@protoc_insertion_point(module_scope)

@@ -37,7 +37,7 @@ ON_ERROR_FAIL_FAST: OnError
 ON_ERROR_CONTINUE: OnError
 
 class WorkflowDefinition(_message.Message):
-    __slots__ = ("id", "version", "on_error", "inputs", "steps", "workflow_yaml", "parallel_max", "deadline")
+    __slots__ = ("id", "version", "on_error", "inputs", "steps", "workflow_yaml", "parallel_max", "deadline", "concurrency", "priority")
     ID_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     ON_ERROR_FIELD_NUMBER: _ClassVar[int]
@@ -46,6 +46,8 @@ class WorkflowDefinition(_message.Message):
     WORKFLOW_YAML_FIELD_NUMBER: _ClassVar[int]
     PARALLEL_MAX_FIELD_NUMBER: _ClassVar[int]
     DEADLINE_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENCY_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
     id: str
     version: str
     on_error: OnError
@@ -54,7 +56,17 @@ class WorkflowDefinition(_message.Message):
     workflow_yaml: str
     parallel_max: int
     deadline: _duration_pb2.Duration
-    def __init__(self, id: _Optional[str] = ..., version: _Optional[str] = ..., on_error: _Optional[_Union[OnError, str]] = ..., inputs: _Optional[_Iterable[_Union[InputDeclaration, _Mapping]]] = ..., steps: _Optional[_Iterable[_Union[StepDefinition, _Mapping]]] = ..., workflow_yaml: _Optional[str] = ..., parallel_max: _Optional[int] = ..., deadline: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    concurrency: Concurrency
+    priority: int
+    def __init__(self, id: _Optional[str] = ..., version: _Optional[str] = ..., on_error: _Optional[_Union[OnError, str]] = ..., inputs: _Optional[_Iterable[_Union[InputDeclaration, _Mapping]]] = ..., steps: _Optional[_Iterable[_Union[StepDefinition, _Mapping]]] = ..., workflow_yaml: _Optional[str] = ..., parallel_max: _Optional[int] = ..., deadline: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., concurrency: _Optional[_Union[Concurrency, _Mapping]] = ..., priority: _Optional[int] = ...) -> None: ...
+
+class Concurrency(_message.Message):
+    __slots__ = ("key", "limit")
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    key: str
+    limit: int
+    def __init__(self, key: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
 
 class InputDeclaration(_message.Message):
     __slots__ = ("name", "description", "required", "default_json")
@@ -149,16 +161,32 @@ class WorkflowStep(_message.Message):
     def __init__(self, definition: _Optional[_Union[WorkflowDefinition, _Mapping]] = ...) -> None: ...
 
 class AgentStep(_message.Message):
-    __slots__ = ("agent", "prompt", "agent_id", "agent_version")
+    __slots__ = ("agent", "prompt", "agent_id", "agent_version", "output_key", "variants")
     AGENT_FIELD_NUMBER: _ClassVar[int]
     PROMPT_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_VERSION_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_KEY_FIELD_NUMBER: _ClassVar[int]
+    VARIANTS_FIELD_NUMBER: _ClassVar[int]
     agent: _session_pb2.AgentSpec
     prompt: str
     agent_id: str
     agent_version: str
-    def __init__(self, agent: _Optional[_Union[_session_pb2.AgentSpec, _Mapping]] = ..., prompt: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_version: _Optional[str] = ...) -> None: ...
+    output_key: str
+    variants: _containers.RepeatedCompositeFieldContainer[PromptVariant]
+    def __init__(self, agent: _Optional[_Union[_session_pb2.AgentSpec, _Mapping]] = ..., prompt: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_version: _Optional[str] = ..., output_key: _Optional[str] = ..., variants: _Optional[_Iterable[_Union[PromptVariant, _Mapping]]] = ...) -> None: ...
+
+class PromptVariant(_message.Message):
+    __slots__ = ("name", "weight", "prompt", "system")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_FIELD_NUMBER: _ClassVar[int]
+    SYSTEM_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    weight: float
+    prompt: str
+    system: str
+    def __init__(self, name: _Optional[str] = ..., weight: _Optional[float] = ..., prompt: _Optional[str] = ..., system: _Optional[str] = ...) -> None: ...
 
 class FunctionStep(_message.Message):
     __slots__ = ("name", "not_idempotent")

@@ -25,6 +25,7 @@ class RunStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RUN_STATUS_CANCELLED: _ClassVar[RunStatus]
     RUN_STATUS_PAUSED: _ClassVar[RunStatus]
     RUN_STATUS_WAITING: _ClassVar[RunStatus]
+    RUN_STATUS_QUEUED: _ClassVar[RunStatus]
 
 class StepStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -45,6 +46,7 @@ RUN_STATUS_FAILED: RunStatus
 RUN_STATUS_CANCELLED: RunStatus
 RUN_STATUS_PAUSED: RunStatus
 RUN_STATUS_WAITING: RunStatus
+RUN_STATUS_QUEUED: RunStatus
 STEP_STATUS_UNSPECIFIED: StepStatus
 STEP_STATUS_RUNNING: StepStatus
 STEP_STATUS_RETRYING: StepStatus
@@ -55,7 +57,7 @@ STEP_STATUS_SKIPPED: StepStatus
 STEP_STATUS_WAITING: StepStatus
 
 class StartRunRequest(_message.Message):
-    __slots__ = ("header", "definition", "inputs", "labels", "queue", "model_override", "policy", "workflow")
+    __slots__ = ("header", "definition", "inputs", "labels", "queue", "model_override", "policy", "workflow", "concurrency_key", "concurrency_limit", "priority")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -71,6 +73,9 @@ class StartRunRequest(_message.Message):
     MODEL_OVERRIDE_FIELD_NUMBER: _ClassVar[int]
     POLICY_FIELD_NUMBER: _ClassVar[int]
     WORKFLOW_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENCY_KEY_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENCY_LIMIT_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
     header: _common_pb2.CommandHeader
     definition: _definition_pb2.WorkflowDefinition
     inputs: _common_pb2.Value
@@ -79,7 +84,10 @@ class StartRunRequest(_message.Message):
     model_override: str
     policy: _tool_pb2.ToolPolicy
     workflow: str
-    def __init__(self, header: _Optional[_Union[_common_pb2.CommandHeader, _Mapping]] = ..., definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., model_override: _Optional[str] = ..., policy: _Optional[_Union[_tool_pb2.ToolPolicy, _Mapping]] = ..., workflow: _Optional[str] = ...) -> None: ...
+    concurrency_key: str
+    concurrency_limit: int
+    priority: int
+    def __init__(self, header: _Optional[_Union[_common_pb2.CommandHeader, _Mapping]] = ..., definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., model_override: _Optional[str] = ..., policy: _Optional[_Union[_tool_pb2.ToolPolicy, _Mapping]] = ..., workflow: _Optional[str] = ..., concurrency_key: _Optional[str] = ..., concurrency_limit: _Optional[int] = ..., priority: _Optional[int] = ...) -> None: ...
 
 class StartRunResponse(_message.Message):
     __slots__ = ("run_id", "seq", "warnings")
@@ -267,7 +275,7 @@ class GetRunResponse(_message.Message):
     def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ...) -> None: ...
 
 class Run(_message.Message):
-    __slots__ = ("run_id", "seq", "workflow_id", "workflow_version", "workflow_hash", "status", "inputs", "output", "error", "created_at", "started_at", "completed_at", "labels", "queue", "steps", "usage", "input_hash", "definition", "parent", "origin", "waiting_signals")
+    __slots__ = ("run_id", "seq", "workflow_id", "workflow_version", "workflow_hash", "status", "inputs", "output", "error", "created_at", "started_at", "completed_at", "labels", "queue", "steps", "usage", "input_hash", "definition", "parent", "origin", "waiting_signals", "concurrency_key", "priority")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -296,6 +304,8 @@ class Run(_message.Message):
     PARENT_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_FIELD_NUMBER: _ClassVar[int]
     WAITING_SIGNALS_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENCY_KEY_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     seq: int
     workflow_id: str
@@ -317,7 +327,9 @@ class Run(_message.Message):
     parent: RunParent
     origin: RunOrigin
     waiting_signals: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, run_id: _Optional[str] = ..., seq: _Optional[int] = ..., workflow_id: _Optional[str] = ..., workflow_version: _Optional[str] = ..., workflow_hash: _Optional[str] = ..., status: _Optional[_Union[RunStatus, str]] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., steps: _Optional[_Iterable[_Union[StepExecution, _Mapping]]] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., input_hash: _Optional[str] = ..., definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., parent: _Optional[_Union[RunParent, _Mapping]] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., waiting_signals: _Optional[_Iterable[str]] = ...) -> None: ...
+    concurrency_key: str
+    priority: int
+    def __init__(self, run_id: _Optional[str] = ..., seq: _Optional[int] = ..., workflow_id: _Optional[str] = ..., workflow_version: _Optional[str] = ..., workflow_hash: _Optional[str] = ..., status: _Optional[_Union[RunStatus, str]] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., steps: _Optional[_Iterable[_Union[StepExecution, _Mapping]]] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., input_hash: _Optional[str] = ..., definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., parent: _Optional[_Union[RunParent, _Mapping]] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., waiting_signals: _Optional[_Iterable[str]] = ..., concurrency_key: _Optional[str] = ..., priority: _Optional[int] = ...) -> None: ...
 
 class RunParent(_message.Message):
     __slots__ = ("run_id", "step_id")
@@ -338,7 +350,7 @@ class RunOrigin(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., seq: _Optional[int] = ..., step_id: _Optional[str] = ...) -> None: ...
 
 class StepExecution(_message.Message):
-    __slots__ = ("step_id", "step_type", "execution_index", "status", "attempt_count", "input", "output", "error", "last_error", "started_at", "finished_at", "duration_ms", "handler_duration_ms", "tool_duration_ms", "usage", "session_id", "next_step_id", "next_source", "child_run_id", "group_index", "item_index", "item_count", "skip_reason", "waits_until", "waits_for_signal", "approval_id", "inherited")
+    __slots__ = ("step_id", "step_type", "execution_index", "status", "attempt_count", "input", "output", "error", "last_error", "started_at", "finished_at", "duration_ms", "handler_duration_ms", "tool_duration_ms", "usage", "session_id", "next_step_id", "next_source", "child_run_id", "group_index", "item_index", "item_count", "skip_reason", "waits_until", "waits_for_signal", "approval_id", "inherited", "prompt_variant")
     class InputEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -373,6 +385,7 @@ class StepExecution(_message.Message):
     WAITS_FOR_SIGNAL_FIELD_NUMBER: _ClassVar[int]
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     INHERITED_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_VARIANT_FIELD_NUMBER: _ClassVar[int]
     step_id: str
     step_type: _definition_pb2.StepType
     execution_index: int
@@ -400,7 +413,8 @@ class StepExecution(_message.Message):
     waits_for_signal: str
     approval_id: str
     inherited: bool
-    def __init__(self, step_id: _Optional[str] = ..., step_type: _Optional[_Union[_definition_pb2.StepType, str]] = ..., execution_index: _Optional[int] = ..., status: _Optional[_Union[StepStatus, str]] = ..., attempt_count: _Optional[int] = ..., input: _Optional[_Mapping[str, _common_pb2.Value]] = ..., output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., last_error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., duration_ms: _Optional[int] = ..., handler_duration_ms: _Optional[int] = ..., tool_duration_ms: _Optional[int] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., session_id: _Optional[str] = ..., next_step_id: _Optional[str] = ..., next_source: _Optional[str] = ..., child_run_id: _Optional[str] = ..., group_index: _Optional[int] = ..., item_index: _Optional[int] = ..., item_count: _Optional[int] = ..., skip_reason: _Optional[str] = ..., waits_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., waits_for_signal: _Optional[str] = ..., approval_id: _Optional[str] = ..., inherited: bool = ...) -> None: ...
+    prompt_variant: str
+    def __init__(self, step_id: _Optional[str] = ..., step_type: _Optional[_Union[_definition_pb2.StepType, str]] = ..., execution_index: _Optional[int] = ..., status: _Optional[_Union[StepStatus, str]] = ..., attempt_count: _Optional[int] = ..., input: _Optional[_Mapping[str, _common_pb2.Value]] = ..., output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., last_error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., duration_ms: _Optional[int] = ..., handler_duration_ms: _Optional[int] = ..., tool_duration_ms: _Optional[int] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., session_id: _Optional[str] = ..., next_step_id: _Optional[str] = ..., next_source: _Optional[str] = ..., child_run_id: _Optional[str] = ..., group_index: _Optional[int] = ..., item_index: _Optional[int] = ..., item_count: _Optional[int] = ..., skip_reason: _Optional[str] = ..., waits_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., waits_for_signal: _Optional[str] = ..., approval_id: _Optional[str] = ..., inherited: bool = ..., prompt_variant: _Optional[str] = ...) -> None: ...
 
 class ListRunsRequest(_message.Message):
     __slots__ = ("page_size", "page_token", "status", "labels", "workflow_id")

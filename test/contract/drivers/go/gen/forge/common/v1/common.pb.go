@@ -31,6 +31,8 @@ const (
 	StreamKind_STREAM_KIND_UNSPECIFIED StreamKind = 0
 	StreamKind_STREAM_KIND_SESSION     StreamKind = 1
 	StreamKind_STREAM_KIND_RUN         StreamKind = 2
+	// Who holds a concurrency key, and who waits for it. The control plane's own: no client can follow or command it.
+	StreamKind_STREAM_KIND_CONCURRENCY StreamKind = 3
 )
 
 // Enum value maps for StreamKind.
@@ -39,11 +41,13 @@ var (
 		0: "STREAM_KIND_UNSPECIFIED",
 		1: "STREAM_KIND_SESSION",
 		2: "STREAM_KIND_RUN",
+		3: "STREAM_KIND_CONCURRENCY",
 	}
 	StreamKind_value = map[string]int32{
 		"STREAM_KIND_UNSPECIFIED": 0,
 		"STREAM_KIND_SESSION":     1,
 		"STREAM_KIND_RUN":         2,
+		"STREAM_KIND_CONCURRENCY": 3,
 	}
 )
 
@@ -970,7 +974,9 @@ type RetryPolicy struct {
 	Attempts uint32  `protobuf:"varint,1,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	Backoff  Backoff `protobuf:"varint,2,opt,name=backoff,proto3,enum=forge.common.v1.Backoff" json:"backoff,omitempty"`
 	// Before the second attempt; at most 1 hour.
-	InitialDelay  *durationpb.Duration `protobuf:"bytes,3,opt,name=initial_delay,json=initialDelay,proto3" json:"initial_delay,omitempty"`
+	InitialDelay *durationpb.Duration `protobuf:"bytes,3,opt,name=initial_delay,json=initialDelay,proto3" json:"initial_delay,omitempty"`
+	// 0 to 1: each delay is made longer by up to this part of it, so that what failed together does not come back together. 0: none.
+	Jitter        float64 `protobuf:"fixed64,4,opt,name=jitter,proto3" json:"jitter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1024,6 +1030,13 @@ func (x *RetryPolicy) GetInitialDelay() *durationpb.Duration {
 		return x.InitialDelay
 	}
 	return nil
+}
+
+func (x *RetryPolicy) GetJitter() float64 {
+	if x != nil {
+		return x.Jitter
+	}
+	return 0
 }
 
 // Names a leased task, and proves who holds it.
@@ -1144,21 +1157,23 @@ const file_forge_common_v1_common_proto_rawDesc = "" +
 	"\x13cached_input_tokens\x18\x03 \x01(\x04R\x11cachedInputTokens\x12)\n" +
 	"\x10reasoning_tokens\x18\x04 \x01(\x04R\x0freasoningTokens\x12)\n" +
 	"\x0ecost_micro_usd\x18\x05 \x01(\x04H\x00R\fcostMicroUsd\x88\x01\x01B\x11\n" +
-	"\x0f_cost_micro_usd\"\x9d\x01\n" +
+	"\x0f_cost_micro_usd\"\xb5\x01\n" +
 	"\vRetryPolicy\x12\x1a\n" +
 	"\battempts\x18\x01 \x01(\rR\battempts\x122\n" +
 	"\abackoff\x18\x02 \x01(\x0e2\x18.forge.common.v1.BackoffR\abackoff\x12>\n" +
-	"\rinitial_delay\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\finitialDelay\"[\n" +
+	"\rinitial_delay\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\finitialDelay\x12\x16\n" +
+	"\x06jitter\x18\x04 \x01(\x01R\x06jitter\"[\n" +
 	"\tTaskLease\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\tR\x06taskId\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\rR\x05epoch\x12\x1f\n" +
 	"\vlease_token\x18\x03 \x01(\fR\n" +
-	"leaseToken*W\n" +
+	"leaseToken*t\n" +
 	"\n" +
 	"StreamKind\x12\x1b\n" +
 	"\x17STREAM_KIND_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13STREAM_KIND_SESSION\x10\x01\x12\x13\n" +
-	"\x0fSTREAM_KIND_RUN\x10\x02*\xea\x03\n" +
+	"\x0fSTREAM_KIND_RUN\x10\x02\x12\x1b\n" +
+	"\x17STREAM_KIND_CONCURRENCY\x10\x03*\xea\x03\n" +
 	"\tErrorCode\x12\x1a\n" +
 	"\x16ERROR_CODE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15ERROR_CODE_VALIDATION\x10\x01\x12\x18\n" +

@@ -32,7 +32,18 @@ type ResolveApprovalRequest struct {
 	// ALLOW or DENY.
 	Decision v11.Decision `protobuf:"varint,4,opt,name=decision,proto3,enum=forge.tool.v1.Decision" json:"decision,omitempty"`
 	// For the model; at most 4,096 characters.
-	Comment       string `protobuf:"bytes,5,opt,name=comment,proto3" json:"comment,omitempty"`
+	Comment string `protobuf:"bytes,5,opt,name=comment,proto3" json:"comment,omitempty"`
+	// Of an ALLOW of a session's call. Anything beyond ONCE needs a category or remember_rule.
+	Scope v11.ApprovalScope `protobuf:"varint,6,opt,name=scope,proto3,enum=forge.tool.v1.ApprovalScope" json:"scope,omitempty"`
+	// Also allows, within the scope, all calls of this category.
+	Category v11.ApprovalCategory `protobuf:"varint,7,opt,name=category,proto3,enum=forge.tool.v1.ApprovalCategory" json:"category,omitempty"`
+	// Also allows, within the scope, all calls of this tool with the rule key of this call's preview. validation where the preview has none.
+	RememberRule bool `protobuf:"varint,8,opt,name=remember_rule,json=rememberRule,proto3" json:"remember_rule,omitempty"`
+	// Of an ALLOW: these arguments (a JSON object, at most 64 KiB) are executed instead of the model's, who is told. They are previewed anew where the tool
+	// previews, and executed as allowed by this answer if that preview succeeds.
+	EditedArgumentsJson string `protobuf:"bytes,9,opt,name=edited_arguments_json,json=editedArgumentsJson,proto3" json:"edited_arguments_json,omitempty"`
+	// Of a DENY: the rest of the answer's calls are stopped and the turn ends, outcome DENIED.
+	StopTurn      bool `protobuf:"varint,10,opt,name=stop_turn,json=stopTurn,proto3" json:"stop_turn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -100,6 +111,41 @@ func (x *ResolveApprovalRequest) GetComment() string {
 		return x.Comment
 	}
 	return ""
+}
+
+func (x *ResolveApprovalRequest) GetScope() v11.ApprovalScope {
+	if x != nil {
+		return x.Scope
+	}
+	return v11.ApprovalScope(0)
+}
+
+func (x *ResolveApprovalRequest) GetCategory() v11.ApprovalCategory {
+	if x != nil {
+		return x.Category
+	}
+	return v11.ApprovalCategory(0)
+}
+
+func (x *ResolveApprovalRequest) GetRememberRule() bool {
+	if x != nil {
+		return x.RememberRule
+	}
+	return false
+}
+
+func (x *ResolveApprovalRequest) GetEditedArgumentsJson() string {
+	if x != nil {
+		return x.EditedArgumentsJson
+	}
+	return ""
+}
+
+func (x *ResolveApprovalRequest) GetStopTurn() bool {
+	if x != nil {
+		return x.StopTurn
+	}
+	return false
 }
 
 // The answer is durable.
@@ -267,14 +313,20 @@ var File_forge_event_v1_approval_service_proto protoreflect.FileDescriptor
 
 const file_forge_event_v1_approval_service_proto_rawDesc = "" +
 	"\n" +
-	"%forge/event/v1/approval_service.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\"\xf4\x01\n" +
+	"%forge/event/v1/approval_service.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\"\xdb\x03\n" +
 	"\x16ResolveApprovalRequest\x126\n" +
 	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x122\n" +
 	"\x06stream\x18\x02 \x01(\v2\x1a.forge.common.v1.StreamRefR\x06stream\x12\x1f\n" +
 	"\vapproval_id\x18\x03 \x01(\tR\n" +
 	"approvalId\x123\n" +
 	"\bdecision\x18\x04 \x01(\x0e2\x17.forge.tool.v1.DecisionR\bdecision\x12\x18\n" +
-	"\acomment\x18\x05 \x01(\tR\acomment\"+\n" +
+	"\acomment\x18\x05 \x01(\tR\acomment\x122\n" +
+	"\x05scope\x18\x06 \x01(\x0e2\x1c.forge.tool.v1.ApprovalScopeR\x05scope\x12;\n" +
+	"\bcategory\x18\a \x01(\x0e2\x1f.forge.tool.v1.ApprovalCategoryR\bcategory\x12#\n" +
+	"\rremember_rule\x18\b \x01(\bR\frememberRule\x122\n" +
+	"\x15edited_arguments_json\x18\t \x01(\tR\x13editedArgumentsJson\x12\x1b\n" +
+	"\tstop_turn\x18\n" +
+	" \x01(\bR\bstopTurn\"+\n" +
 	"\x17ResolveApprovalResponse\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\"\x8d\x01\n" +
 	"\x1bListPendingApprovalsRequest\x122\n" +
@@ -311,23 +363,27 @@ var file_forge_event_v1_approval_service_proto_goTypes = []any{
 	(*v1.CommandHeader)(nil),             // 4: forge.common.v1.CommandHeader
 	(*v1.StreamRef)(nil),                 // 5: forge.common.v1.StreamRef
 	(v11.Decision)(0),                    // 6: forge.tool.v1.Decision
-	(*v11.PendingApproval)(nil),          // 7: forge.tool.v1.PendingApproval
+	(v11.ApprovalScope)(0),               // 7: forge.tool.v1.ApprovalScope
+	(v11.ApprovalCategory)(0),            // 8: forge.tool.v1.ApprovalCategory
+	(*v11.PendingApproval)(nil),          // 9: forge.tool.v1.PendingApproval
 }
 var file_forge_event_v1_approval_service_proto_depIdxs = []int32{
 	4, // 0: forge.event.v1.ResolveApprovalRequest.header:type_name -> forge.common.v1.CommandHeader
 	5, // 1: forge.event.v1.ResolveApprovalRequest.stream:type_name -> forge.common.v1.StreamRef
 	6, // 2: forge.event.v1.ResolveApprovalRequest.decision:type_name -> forge.tool.v1.Decision
-	5, // 3: forge.event.v1.ListPendingApprovalsRequest.stream:type_name -> forge.common.v1.StreamRef
-	7, // 4: forge.event.v1.ListPendingApprovalsResponse.approvals:type_name -> forge.tool.v1.PendingApproval
-	0, // 5: forge.event.v1.ApprovalService.ResolveApproval:input_type -> forge.event.v1.ResolveApprovalRequest
-	2, // 6: forge.event.v1.ApprovalService.ListPendingApprovals:input_type -> forge.event.v1.ListPendingApprovalsRequest
-	1, // 7: forge.event.v1.ApprovalService.ResolveApproval:output_type -> forge.event.v1.ResolveApprovalResponse
-	3, // 8: forge.event.v1.ApprovalService.ListPendingApprovals:output_type -> forge.event.v1.ListPendingApprovalsResponse
-	7, // [7:9] is the sub-list for method output_type
-	5, // [5:7] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	7, // 3: forge.event.v1.ResolveApprovalRequest.scope:type_name -> forge.tool.v1.ApprovalScope
+	8, // 4: forge.event.v1.ResolveApprovalRequest.category:type_name -> forge.tool.v1.ApprovalCategory
+	5, // 5: forge.event.v1.ListPendingApprovalsRequest.stream:type_name -> forge.common.v1.StreamRef
+	9, // 6: forge.event.v1.ListPendingApprovalsResponse.approvals:type_name -> forge.tool.v1.PendingApproval
+	0, // 7: forge.event.v1.ApprovalService.ResolveApproval:input_type -> forge.event.v1.ResolveApprovalRequest
+	2, // 8: forge.event.v1.ApprovalService.ListPendingApprovals:input_type -> forge.event.v1.ListPendingApprovalsRequest
+	1, // 9: forge.event.v1.ApprovalService.ResolveApproval:output_type -> forge.event.v1.ResolveApprovalResponse
+	3, // 10: forge.event.v1.ApprovalService.ListPendingApprovals:output_type -> forge.event.v1.ListPendingApprovalsResponse
+	9, // [9:11] is the sub-list for method output_type
+	7, // [7:9] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_forge_event_v1_approval_service_proto_init() }

@@ -57,6 +57,9 @@ type Event struct {
 	//	*Event_SessionPolicyUpdated
 	//	*Event_SessionCompacted
 	//	*Event_SessionForked
+	//	*Event_SessionCompactionRequested
+	//	*Event_SessionCompactionFailed
+	//	*Event_SessionRewound
 	//	*Event_MessageAdded
 	//	*Event_TurnStarted
 	//	*Event_TurnOutputDelta
@@ -88,8 +91,21 @@ type Event struct {
 	//	*Event_ToolCancelled
 	//	*Event_ToolSettledUnknown
 	//	*Event_ToolReportedLate
+	//	*Event_ToolPreviewed
+	//	*Event_ToolArgumentsEdited
+	//	*Event_ToolRetried
+	//	*Event_PlanUpdated
+	//	*Event_UserProgressReported
+	//	*Event_UserStructuredReported
 	//	*Event_ApprovalResolved
 	//	*Event_ApprovalExpired
+	//	*Event_HookRequested
+	//	*Event_HookCompleted
+	//	*Event_HookFailed
+	//	*Event_WorkspaceChangeRecorded
+	//	*Event_WorkspaceUndoRequested
+	//	*Event_WorkspaceChangeUndone
+	//	*Event_WorkspaceUndoFailed
 	//	*Event_RunCreated
 	//	*Event_RunStarted
 	//	*Event_RunCompleted
@@ -102,6 +118,10 @@ type Event struct {
 	//	*Event_RunContinued
 	//	*Event_RunResumed
 	//	*Event_RunDeadlinePassed
+	//	*Event_RunQueued
+	//	*Event_ConcurrencyRequested
+	//	*Event_ConcurrencyGranted
+	//	*Event_ConcurrencyReleased
 	//	*Event_StepStarted
 	//	*Event_StepAttemptFailed
 	//	*Event_StepCompleted
@@ -310,6 +330,33 @@ func (x *Event) GetSessionForked() *SessionForked {
 	if x != nil {
 		if x, ok := x.Payload.(*Event_SessionForked); ok {
 			return x.SessionForked
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetSessionCompactionRequested() *SessionCompactionRequested {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_SessionCompactionRequested); ok {
+			return x.SessionCompactionRequested
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetSessionCompactionFailed() *SessionCompactionFailed {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_SessionCompactionFailed); ok {
+			return x.SessionCompactionFailed
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetSessionRewound() *SessionRewound {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_SessionRewound); ok {
+			return x.SessionRewound
 		}
 	}
 	return nil
@@ -594,6 +641,60 @@ func (x *Event) GetToolReportedLate() *ToolReportedLate {
 	return nil
 }
 
+func (x *Event) GetToolPreviewed() *ToolPreviewed {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ToolPreviewed); ok {
+			return x.ToolPreviewed
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetToolArgumentsEdited() *ToolArgumentsEdited {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ToolArgumentsEdited); ok {
+			return x.ToolArgumentsEdited
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetToolRetried() *ToolRetried {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ToolRetried); ok {
+			return x.ToolRetried
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetPlanUpdated() *PlanUpdated {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_PlanUpdated); ok {
+			return x.PlanUpdated
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetUserProgressReported() *UserProgressReported {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_UserProgressReported); ok {
+			return x.UserProgressReported
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetUserStructuredReported() *UserStructuredReported {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_UserStructuredReported); ok {
+			return x.UserStructuredReported
+		}
+	}
+	return nil
+}
+
 func (x *Event) GetApprovalResolved() *ApprovalResolved {
 	if x != nil {
 		if x, ok := x.Payload.(*Event_ApprovalResolved); ok {
@@ -607,6 +708,69 @@ func (x *Event) GetApprovalExpired() *ApprovalExpired {
 	if x != nil {
 		if x, ok := x.Payload.(*Event_ApprovalExpired); ok {
 			return x.ApprovalExpired
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetHookRequested() *HookRequested {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_HookRequested); ok {
+			return x.HookRequested
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetHookCompleted() *HookCompleted {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_HookCompleted); ok {
+			return x.HookCompleted
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetHookFailed() *HookFailed {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_HookFailed); ok {
+			return x.HookFailed
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetWorkspaceChangeRecorded() *WorkspaceChangeRecorded {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_WorkspaceChangeRecorded); ok {
+			return x.WorkspaceChangeRecorded
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetWorkspaceUndoRequested() *WorkspaceUndoRequested {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_WorkspaceUndoRequested); ok {
+			return x.WorkspaceUndoRequested
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetWorkspaceChangeUndone() *WorkspaceChangeUndone {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_WorkspaceChangeUndone); ok {
+			return x.WorkspaceChangeUndone
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetWorkspaceUndoFailed() *WorkspaceUndoFailed {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_WorkspaceUndoFailed); ok {
+			return x.WorkspaceUndoFailed
 		}
 	}
 	return nil
@@ -720,6 +884,42 @@ func (x *Event) GetRunDeadlinePassed() *RunDeadlinePassed {
 	return nil
 }
 
+func (x *Event) GetRunQueued() *RunQueued {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_RunQueued); ok {
+			return x.RunQueued
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetConcurrencyRequested() *ConcurrencyRequested {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ConcurrencyRequested); ok {
+			return x.ConcurrencyRequested
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetConcurrencyGranted() *ConcurrencyGranted {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ConcurrencyGranted); ok {
+			return x.ConcurrencyGranted
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetConcurrencyReleased() *ConcurrencyReleased {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ConcurrencyReleased); ok {
+			return x.ConcurrencyReleased
+		}
+	}
+	return nil
+}
+
 func (x *Event) GetStepStarted() *StepStarted {
 	if x != nil {
 		if x, ok := x.Payload.(*Event_StepStarted); ok {
@@ -805,6 +1005,18 @@ type Event_SessionCompacted struct {
 
 type Event_SessionForked struct {
 	SessionForked *SessionForked `protobuf:"bytes,104,opt,name=session_forked,json=sessionForked,proto3,oneof"`
+}
+
+type Event_SessionCompactionRequested struct {
+	SessionCompactionRequested *SessionCompactionRequested `protobuf:"bytes,105,opt,name=session_compaction_requested,json=sessionCompactionRequested,proto3,oneof"`
+}
+
+type Event_SessionCompactionFailed struct {
+	SessionCompactionFailed *SessionCompactionFailed `protobuf:"bytes,106,opt,name=session_compaction_failed,json=sessionCompactionFailed,proto3,oneof"`
+}
+
+type Event_SessionRewound struct {
+	SessionRewound *SessionRewound `protobuf:"bytes,107,opt,name=session_rewound,json=sessionRewound,proto3,oneof"`
 }
 
 type Event_MessageAdded struct {
@@ -931,12 +1143,64 @@ type Event_ToolReportedLate struct {
 	ToolReportedLate *ToolReportedLate `protobuf:"bytes,169,opt,name=tool_reported_late,json=toolReportedLate,proto3,oneof"`
 }
 
+type Event_ToolPreviewed struct {
+	ToolPreviewed *ToolPreviewed `protobuf:"bytes,170,opt,name=tool_previewed,json=toolPreviewed,proto3,oneof"`
+}
+
+type Event_ToolArgumentsEdited struct {
+	ToolArgumentsEdited *ToolArgumentsEdited `protobuf:"bytes,171,opt,name=tool_arguments_edited,json=toolArgumentsEdited,proto3,oneof"`
+}
+
+type Event_ToolRetried struct {
+	ToolRetried *ToolRetried `protobuf:"bytes,172,opt,name=tool_retried,json=toolRetried,proto3,oneof"`
+}
+
+type Event_PlanUpdated struct {
+	PlanUpdated *PlanUpdated `protobuf:"bytes,175,opt,name=plan_updated,json=planUpdated,proto3,oneof"`
+}
+
+type Event_UserProgressReported struct {
+	UserProgressReported *UserProgressReported `protobuf:"bytes,176,opt,name=user_progress_reported,json=userProgressReported,proto3,oneof"`
+}
+
+type Event_UserStructuredReported struct {
+	UserStructuredReported *UserStructuredReported `protobuf:"bytes,177,opt,name=user_structured_reported,json=userStructuredReported,proto3,oneof"`
+}
+
 type Event_ApprovalResolved struct {
 	ApprovalResolved *ApprovalResolved `protobuf:"bytes,180,opt,name=approval_resolved,json=approvalResolved,proto3,oneof"`
 }
 
 type Event_ApprovalExpired struct {
 	ApprovalExpired *ApprovalExpired `protobuf:"bytes,181,opt,name=approval_expired,json=approvalExpired,proto3,oneof"`
+}
+
+type Event_HookRequested struct {
+	HookRequested *HookRequested `protobuf:"bytes,185,opt,name=hook_requested,json=hookRequested,proto3,oneof"`
+}
+
+type Event_HookCompleted struct {
+	HookCompleted *HookCompleted `protobuf:"bytes,186,opt,name=hook_completed,json=hookCompleted,proto3,oneof"`
+}
+
+type Event_HookFailed struct {
+	HookFailed *HookFailed `protobuf:"bytes,187,opt,name=hook_failed,json=hookFailed,proto3,oneof"`
+}
+
+type Event_WorkspaceChangeRecorded struct {
+	WorkspaceChangeRecorded *WorkspaceChangeRecorded `protobuf:"bytes,190,opt,name=workspace_change_recorded,json=workspaceChangeRecorded,proto3,oneof"`
+}
+
+type Event_WorkspaceUndoRequested struct {
+	WorkspaceUndoRequested *WorkspaceUndoRequested `protobuf:"bytes,191,opt,name=workspace_undo_requested,json=workspaceUndoRequested,proto3,oneof"`
+}
+
+type Event_WorkspaceChangeUndone struct {
+	WorkspaceChangeUndone *WorkspaceChangeUndone `protobuf:"bytes,192,opt,name=workspace_change_undone,json=workspaceChangeUndone,proto3,oneof"`
+}
+
+type Event_WorkspaceUndoFailed struct {
+	WorkspaceUndoFailed *WorkspaceUndoFailed `protobuf:"bytes,193,opt,name=workspace_undo_failed,json=workspaceUndoFailed,proto3,oneof"`
 }
 
 type Event_RunCreated struct {
@@ -987,6 +1251,22 @@ type Event_RunDeadlinePassed struct {
 	RunDeadlinePassed *RunDeadlinePassed `protobuf:"bytes,211,opt,name=run_deadline_passed,json=runDeadlinePassed,proto3,oneof"`
 }
 
+type Event_RunQueued struct {
+	RunQueued *RunQueued `protobuf:"bytes,212,opt,name=run_queued,json=runQueued,proto3,oneof"`
+}
+
+type Event_ConcurrencyRequested struct {
+	ConcurrencyRequested *ConcurrencyRequested `protobuf:"bytes,215,opt,name=concurrency_requested,json=concurrencyRequested,proto3,oneof"`
+}
+
+type Event_ConcurrencyGranted struct {
+	ConcurrencyGranted *ConcurrencyGranted `protobuf:"bytes,216,opt,name=concurrency_granted,json=concurrencyGranted,proto3,oneof"`
+}
+
+type Event_ConcurrencyReleased struct {
+	ConcurrencyReleased *ConcurrencyReleased `protobuf:"bytes,217,opt,name=concurrency_released,json=concurrencyReleased,proto3,oneof"`
+}
+
 type Event_StepStarted struct {
 	StepStarted *StepStarted `protobuf:"bytes,220,opt,name=step_started,json=stepStarted,proto3,oneof"`
 }
@@ -1024,6 +1304,12 @@ func (*Event_SessionPolicyUpdated) isEvent_Payload() {}
 func (*Event_SessionCompacted) isEvent_Payload() {}
 
 func (*Event_SessionForked) isEvent_Payload() {}
+
+func (*Event_SessionCompactionRequested) isEvent_Payload() {}
+
+func (*Event_SessionCompactionFailed) isEvent_Payload() {}
+
+func (*Event_SessionRewound) isEvent_Payload() {}
 
 func (*Event_MessageAdded) isEvent_Payload() {}
 
@@ -1087,9 +1373,35 @@ func (*Event_ToolSettledUnknown) isEvent_Payload() {}
 
 func (*Event_ToolReportedLate) isEvent_Payload() {}
 
+func (*Event_ToolPreviewed) isEvent_Payload() {}
+
+func (*Event_ToolArgumentsEdited) isEvent_Payload() {}
+
+func (*Event_ToolRetried) isEvent_Payload() {}
+
+func (*Event_PlanUpdated) isEvent_Payload() {}
+
+func (*Event_UserProgressReported) isEvent_Payload() {}
+
+func (*Event_UserStructuredReported) isEvent_Payload() {}
+
 func (*Event_ApprovalResolved) isEvent_Payload() {}
 
 func (*Event_ApprovalExpired) isEvent_Payload() {}
+
+func (*Event_HookRequested) isEvent_Payload() {}
+
+func (*Event_HookCompleted) isEvent_Payload() {}
+
+func (*Event_HookFailed) isEvent_Payload() {}
+
+func (*Event_WorkspaceChangeRecorded) isEvent_Payload() {}
+
+func (*Event_WorkspaceUndoRequested) isEvent_Payload() {}
+
+func (*Event_WorkspaceChangeUndone) isEvent_Payload() {}
+
+func (*Event_WorkspaceUndoFailed) isEvent_Payload() {}
 
 func (*Event_RunCreated) isEvent_Payload() {}
 
@@ -1115,6 +1427,14 @@ func (*Event_RunResumed) isEvent_Payload() {}
 
 func (*Event_RunDeadlinePassed) isEvent_Payload() {}
 
+func (*Event_RunQueued) isEvent_Payload() {}
+
+func (*Event_ConcurrencyRequested) isEvent_Payload() {}
+
+func (*Event_ConcurrencyGranted) isEvent_Payload() {}
+
+func (*Event_ConcurrencyReleased) isEvent_Payload() {}
+
 func (*Event_StepStarted) isEvent_Payload() {}
 
 func (*Event_StepAttemptFailed) isEvent_Payload() {}
@@ -1133,7 +1453,7 @@ var File_forge_event_v1_event_proto protoreflect.FileDescriptor
 
 const file_forge_event_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1aforge/event/v1/event.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a\x1fforge/event/v1/run_events.proto\x1a#forge/event/v1/session_events.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa4&\n" +
+	"\x1aforge/event/v1/event.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a\x1fforge/event/v1/run_events.proto\x1a#forge/event/v1/session_events.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe03\n" +
 	"\x05Event\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\tR\bprotocol\x12:\n" +
 	"\aversion\x18\x02 \x01(\v2 .forge.common.v1.ProtocolVersionR\aversion\x12\x19\n" +
@@ -1160,7 +1480,10 @@ const file_forge_event_v1_event_proto_rawDesc = "" +
 	"\x0esession_closed\x18e \x01(\v2\x1d.forge.event.v1.SessionClosedH\x00R\rsessionClosed\x12\\\n" +
 	"\x16session_policy_updated\x18f \x01(\v2$.forge.event.v1.SessionPolicyUpdatedH\x00R\x14sessionPolicyUpdated\x12O\n" +
 	"\x11session_compacted\x18g \x01(\v2 .forge.event.v1.SessionCompactedH\x00R\x10sessionCompacted\x12F\n" +
-	"\x0esession_forked\x18h \x01(\v2\x1d.forge.event.v1.SessionForkedH\x00R\rsessionForked\x12C\n" +
+	"\x0esession_forked\x18h \x01(\v2\x1d.forge.event.v1.SessionForkedH\x00R\rsessionForked\x12n\n" +
+	"\x1csession_compaction_requested\x18i \x01(\v2*.forge.event.v1.SessionCompactionRequestedH\x00R\x1asessionCompactionRequested\x12e\n" +
+	"\x19session_compaction_failed\x18j \x01(\v2'.forge.event.v1.SessionCompactionFailedH\x00R\x17sessionCompactionFailed\x12I\n" +
+	"\x0fsession_rewound\x18k \x01(\v2\x1e.forge.event.v1.SessionRewoundH\x00R\x0esessionRewound\x12C\n" +
 	"\rmessage_added\x18n \x01(\v2\x1c.forge.event.v1.MessageAddedH\x00R\fmessageAdded\x12@\n" +
 	"\fturn_started\x18x \x01(\v2\x1b.forge.event.v1.TurnStartedH\x00R\vturnStarted\x12M\n" +
 	"\x11turn_output_delta\x18y \x01(\v2\x1f.forge.event.v1.TurnOutputDeltaH\x00R\x0fturnOutputDelta\x12F\n" +
@@ -1195,9 +1518,23 @@ const file_forge_event_v1_event_proto_rawDesc = "" +
 	"toolFailed\x12G\n" +
 	"\x0etool_cancelled\x18\xa7\x01 \x01(\v2\x1d.forge.event.v1.ToolCancelledH\x00R\rtoolCancelled\x12W\n" +
 	"\x14tool_settled_unknown\x18\xa8\x01 \x01(\v2\".forge.event.v1.ToolSettledUnknownH\x00R\x12toolSettledUnknown\x12Q\n" +
-	"\x12tool_reported_late\x18\xa9\x01 \x01(\v2 .forge.event.v1.ToolReportedLateH\x00R\x10toolReportedLate\x12P\n" +
+	"\x12tool_reported_late\x18\xa9\x01 \x01(\v2 .forge.event.v1.ToolReportedLateH\x00R\x10toolReportedLate\x12G\n" +
+	"\x0etool_previewed\x18\xaa\x01 \x01(\v2\x1d.forge.event.v1.ToolPreviewedH\x00R\rtoolPreviewed\x12Z\n" +
+	"\x15tool_arguments_edited\x18\xab\x01 \x01(\v2#.forge.event.v1.ToolArgumentsEditedH\x00R\x13toolArgumentsEdited\x12A\n" +
+	"\ftool_retried\x18\xac\x01 \x01(\v2\x1b.forge.event.v1.ToolRetriedH\x00R\vtoolRetried\x12A\n" +
+	"\fplan_updated\x18\xaf\x01 \x01(\v2\x1b.forge.event.v1.PlanUpdatedH\x00R\vplanUpdated\x12]\n" +
+	"\x16user_progress_reported\x18\xb0\x01 \x01(\v2$.forge.event.v1.UserProgressReportedH\x00R\x14userProgressReported\x12c\n" +
+	"\x18user_structured_reported\x18\xb1\x01 \x01(\v2&.forge.event.v1.UserStructuredReportedH\x00R\x16userStructuredReported\x12P\n" +
 	"\x11approval_resolved\x18\xb4\x01 \x01(\v2 .forge.event.v1.ApprovalResolvedH\x00R\x10approvalResolved\x12M\n" +
-	"\x10approval_expired\x18\xb5\x01 \x01(\v2\x1f.forge.event.v1.ApprovalExpiredH\x00R\x0fapprovalExpired\x12>\n" +
+	"\x10approval_expired\x18\xb5\x01 \x01(\v2\x1f.forge.event.v1.ApprovalExpiredH\x00R\x0fapprovalExpired\x12G\n" +
+	"\x0ehook_requested\x18\xb9\x01 \x01(\v2\x1d.forge.event.v1.HookRequestedH\x00R\rhookRequested\x12G\n" +
+	"\x0ehook_completed\x18\xba\x01 \x01(\v2\x1d.forge.event.v1.HookCompletedH\x00R\rhookCompleted\x12>\n" +
+	"\vhook_failed\x18\xbb\x01 \x01(\v2\x1a.forge.event.v1.HookFailedH\x00R\n" +
+	"hookFailed\x12f\n" +
+	"\x19workspace_change_recorded\x18\xbe\x01 \x01(\v2'.forge.event.v1.WorkspaceChangeRecordedH\x00R\x17workspaceChangeRecorded\x12c\n" +
+	"\x18workspace_undo_requested\x18\xbf\x01 \x01(\v2&.forge.event.v1.WorkspaceUndoRequestedH\x00R\x16workspaceUndoRequested\x12`\n" +
+	"\x17workspace_change_undone\x18\xc0\x01 \x01(\v2%.forge.event.v1.WorkspaceChangeUndoneH\x00R\x15workspaceChangeUndone\x12Z\n" +
+	"\x15workspace_undo_failed\x18\xc1\x01 \x01(\v2#.forge.event.v1.WorkspaceUndoFailedH\x00R\x13workspaceUndoFailed\x12>\n" +
 	"\vrun_created\x18\xc8\x01 \x01(\v2\x1a.forge.event.v1.RunCreatedH\x00R\n" +
 	"runCreated\x12>\n" +
 	"\vrun_started\x18\xc9\x01 \x01(\v2\x1a.forge.event.v1.RunStartedH\x00R\n" +
@@ -1215,7 +1552,12 @@ const file_forge_event_v1_event_proto_rawDesc = "" +
 	"\rrun_continued\x18\xd1\x01 \x01(\v2\x1c.forge.event.v1.RunContinuedH\x00R\frunContinued\x12>\n" +
 	"\vrun_resumed\x18\xd2\x01 \x01(\v2\x1a.forge.event.v1.RunResumedH\x00R\n" +
 	"runResumed\x12T\n" +
-	"\x13run_deadline_passed\x18\xd3\x01 \x01(\v2!.forge.event.v1.RunDeadlinePassedH\x00R\x11runDeadlinePassed\x12A\n" +
+	"\x13run_deadline_passed\x18\xd3\x01 \x01(\v2!.forge.event.v1.RunDeadlinePassedH\x00R\x11runDeadlinePassed\x12;\n" +
+	"\n" +
+	"run_queued\x18\xd4\x01 \x01(\v2\x19.forge.event.v1.RunQueuedH\x00R\trunQueued\x12\\\n" +
+	"\x15concurrency_requested\x18\xd7\x01 \x01(\v2$.forge.event.v1.ConcurrencyRequestedH\x00R\x14concurrencyRequested\x12V\n" +
+	"\x13concurrency_granted\x18\xd8\x01 \x01(\v2\".forge.event.v1.ConcurrencyGrantedH\x00R\x12concurrencyGranted\x12Y\n" +
+	"\x14concurrency_released\x18\xd9\x01 \x01(\v2#.forge.event.v1.ConcurrencyReleasedH\x00R\x13concurrencyReleased\x12A\n" +
 	"\fstep_started\x18\xdc\x01 \x01(\v2\x1b.forge.event.v1.StepStartedH\x00R\vstepStarted\x12T\n" +
 	"\x13step_attempt_failed\x18\xdd\x01 \x01(\v2!.forge.event.v1.StepAttemptFailedH\x00R\x11stepAttemptFailed\x12G\n" +
 	"\x0estep_completed\x18\xde\x01 \x01(\v2\x1d.forge.event.v1.StepCompletedH\x00R\rstepCompleted\x12>\n" +
@@ -1242,69 +1584,89 @@ func file_forge_event_v1_event_proto_rawDescGZIP() []byte {
 
 var file_forge_event_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
 var file_forge_event_v1_event_proto_goTypes = []any{
-	(*Event)(nil),                 // 0: forge.event.v1.Event
-	(*v1.ProtocolVersion)(nil),    // 1: forge.common.v1.ProtocolVersion
-	(*v1.StreamRef)(nil),          // 2: forge.common.v1.StreamRef
-	(*timestamppb.Timestamp)(nil), // 3: google.protobuf.Timestamp
-	(*v1.Redaction)(nil),          // 4: forge.common.v1.Redaction
-	(*v1.Principal)(nil),          // 5: forge.common.v1.Principal
-	(*SessionCreated)(nil),        // 6: forge.event.v1.SessionCreated
-	(*SessionClosed)(nil),         // 7: forge.event.v1.SessionClosed
-	(*SessionPolicyUpdated)(nil),  // 8: forge.event.v1.SessionPolicyUpdated
-	(*SessionCompacted)(nil),      // 9: forge.event.v1.SessionCompacted
-	(*SessionForked)(nil),         // 10: forge.event.v1.SessionForked
-	(*MessageAdded)(nil),          // 11: forge.event.v1.MessageAdded
-	(*TurnStarted)(nil),           // 12: forge.event.v1.TurnStarted
-	(*TurnOutputDelta)(nil),       // 13: forge.event.v1.TurnOutputDelta
-	(*TurnCompleted)(nil),         // 14: forge.event.v1.TurnCompleted
-	(*TurnFailed)(nil),            // 15: forge.event.v1.TurnFailed
-	(*TurnCancelRequested)(nil),   // 16: forge.event.v1.TurnCancelRequested
-	(*TurnCancelled)(nil),         // 17: forge.event.v1.TurnCancelled
-	(*TurnAbandoned)(nil),         // 18: forge.event.v1.TurnAbandoned
-	(*TurnInputRequested)(nil),    // 19: forge.event.v1.TurnInputRequested
-	(*TurnInputProvided)(nil),     // 20: forge.event.v1.TurnInputProvided
-	(*TurnSteered)(nil),           // 21: forge.event.v1.TurnSteered
-	(*TurnPaused)(nil),            // 22: forge.event.v1.TurnPaused
-	(*TurnContinued)(nil),         // 23: forge.event.v1.TurnContinued
-	(*TurnCheckpointed)(nil),      // 24: forge.event.v1.TurnCheckpointed
-	(*ModelRequested)(nil),        // 25: forge.event.v1.ModelRequested
-	(*ModelStarted)(nil),          // 26: forge.event.v1.ModelStarted
-	(*ModelAttemptFailed)(nil),    // 27: forge.event.v1.ModelAttemptFailed
-	(*ModelCompleted)(nil),        // 28: forge.event.v1.ModelCompleted
-	(*ModelFailed)(nil),           // 29: forge.event.v1.ModelFailed
-	(*ModelCancelled)(nil),        // 30: forge.event.v1.ModelCancelled
-	(*ModelUsageRecorded)(nil),    // 31: forge.event.v1.ModelUsageRecorded
-	(*ToolRequested)(nil),         // 32: forge.event.v1.ToolRequested
-	(*ToolApprovalRequired)(nil),  // 33: forge.event.v1.ToolApprovalRequired
-	(*ToolDenied)(nil),            // 34: forge.event.v1.ToolDenied
-	(*ToolStarted)(nil),           // 35: forge.event.v1.ToolStarted
-	(*ToolOutputDelta)(nil),       // 36: forge.event.v1.ToolOutputDelta
-	(*ToolCompleted)(nil),         // 37: forge.event.v1.ToolCompleted
-	(*ToolFailed)(nil),            // 38: forge.event.v1.ToolFailed
-	(*ToolCancelled)(nil),         // 39: forge.event.v1.ToolCancelled
-	(*ToolSettledUnknown)(nil),    // 40: forge.event.v1.ToolSettledUnknown
-	(*ToolReportedLate)(nil),      // 41: forge.event.v1.ToolReportedLate
-	(*ApprovalResolved)(nil),      // 42: forge.event.v1.ApprovalResolved
-	(*ApprovalExpired)(nil),       // 43: forge.event.v1.ApprovalExpired
-	(*RunCreated)(nil),            // 44: forge.event.v1.RunCreated
-	(*RunStarted)(nil),            // 45: forge.event.v1.RunStarted
-	(*RunCompleted)(nil),          // 46: forge.event.v1.RunCompleted
-	(*RunFailed)(nil),             // 47: forge.event.v1.RunFailed
-	(*RunCancelRequested)(nil),    // 48: forge.event.v1.RunCancelRequested
-	(*RunCancelled)(nil),          // 49: forge.event.v1.RunCancelled
-	(*RunForked)(nil),             // 50: forge.event.v1.RunForked
-	(*RunSignalled)(nil),          // 51: forge.event.v1.RunSignalled
-	(*RunPaused)(nil),             // 52: forge.event.v1.RunPaused
-	(*RunContinued)(nil),          // 53: forge.event.v1.RunContinued
-	(*RunResumed)(nil),            // 54: forge.event.v1.RunResumed
-	(*RunDeadlinePassed)(nil),     // 55: forge.event.v1.RunDeadlinePassed
-	(*StepStarted)(nil),           // 56: forge.event.v1.StepStarted
-	(*StepAttemptFailed)(nil),     // 57: forge.event.v1.StepAttemptFailed
-	(*StepCompleted)(nil),         // 58: forge.event.v1.StepCompleted
-	(*StepFailed)(nil),            // 59: forge.event.v1.StepFailed
-	(*StepAttemptStarted)(nil),    // 60: forge.event.v1.StepAttemptStarted
-	(*StepSkipped)(nil),           // 61: forge.event.v1.StepSkipped
-	(*StepCancelled)(nil),         // 62: forge.event.v1.StepCancelled
+	(*Event)(nil),                      // 0: forge.event.v1.Event
+	(*v1.ProtocolVersion)(nil),         // 1: forge.common.v1.ProtocolVersion
+	(*v1.StreamRef)(nil),               // 2: forge.common.v1.StreamRef
+	(*timestamppb.Timestamp)(nil),      // 3: google.protobuf.Timestamp
+	(*v1.Redaction)(nil),               // 4: forge.common.v1.Redaction
+	(*v1.Principal)(nil),               // 5: forge.common.v1.Principal
+	(*SessionCreated)(nil),             // 6: forge.event.v1.SessionCreated
+	(*SessionClosed)(nil),              // 7: forge.event.v1.SessionClosed
+	(*SessionPolicyUpdated)(nil),       // 8: forge.event.v1.SessionPolicyUpdated
+	(*SessionCompacted)(nil),           // 9: forge.event.v1.SessionCompacted
+	(*SessionForked)(nil),              // 10: forge.event.v1.SessionForked
+	(*SessionCompactionRequested)(nil), // 11: forge.event.v1.SessionCompactionRequested
+	(*SessionCompactionFailed)(nil),    // 12: forge.event.v1.SessionCompactionFailed
+	(*SessionRewound)(nil),             // 13: forge.event.v1.SessionRewound
+	(*MessageAdded)(nil),               // 14: forge.event.v1.MessageAdded
+	(*TurnStarted)(nil),                // 15: forge.event.v1.TurnStarted
+	(*TurnOutputDelta)(nil),            // 16: forge.event.v1.TurnOutputDelta
+	(*TurnCompleted)(nil),              // 17: forge.event.v1.TurnCompleted
+	(*TurnFailed)(nil),                 // 18: forge.event.v1.TurnFailed
+	(*TurnCancelRequested)(nil),        // 19: forge.event.v1.TurnCancelRequested
+	(*TurnCancelled)(nil),              // 20: forge.event.v1.TurnCancelled
+	(*TurnAbandoned)(nil),              // 21: forge.event.v1.TurnAbandoned
+	(*TurnInputRequested)(nil),         // 22: forge.event.v1.TurnInputRequested
+	(*TurnInputProvided)(nil),          // 23: forge.event.v1.TurnInputProvided
+	(*TurnSteered)(nil),                // 24: forge.event.v1.TurnSteered
+	(*TurnPaused)(nil),                 // 25: forge.event.v1.TurnPaused
+	(*TurnContinued)(nil),              // 26: forge.event.v1.TurnContinued
+	(*TurnCheckpointed)(nil),           // 27: forge.event.v1.TurnCheckpointed
+	(*ModelRequested)(nil),             // 28: forge.event.v1.ModelRequested
+	(*ModelStarted)(nil),               // 29: forge.event.v1.ModelStarted
+	(*ModelAttemptFailed)(nil),         // 30: forge.event.v1.ModelAttemptFailed
+	(*ModelCompleted)(nil),             // 31: forge.event.v1.ModelCompleted
+	(*ModelFailed)(nil),                // 32: forge.event.v1.ModelFailed
+	(*ModelCancelled)(nil),             // 33: forge.event.v1.ModelCancelled
+	(*ModelUsageRecorded)(nil),         // 34: forge.event.v1.ModelUsageRecorded
+	(*ToolRequested)(nil),              // 35: forge.event.v1.ToolRequested
+	(*ToolApprovalRequired)(nil),       // 36: forge.event.v1.ToolApprovalRequired
+	(*ToolDenied)(nil),                 // 37: forge.event.v1.ToolDenied
+	(*ToolStarted)(nil),                // 38: forge.event.v1.ToolStarted
+	(*ToolOutputDelta)(nil),            // 39: forge.event.v1.ToolOutputDelta
+	(*ToolCompleted)(nil),              // 40: forge.event.v1.ToolCompleted
+	(*ToolFailed)(nil),                 // 41: forge.event.v1.ToolFailed
+	(*ToolCancelled)(nil),              // 42: forge.event.v1.ToolCancelled
+	(*ToolSettledUnknown)(nil),         // 43: forge.event.v1.ToolSettledUnknown
+	(*ToolReportedLate)(nil),           // 44: forge.event.v1.ToolReportedLate
+	(*ToolPreviewed)(nil),              // 45: forge.event.v1.ToolPreviewed
+	(*ToolArgumentsEdited)(nil),        // 46: forge.event.v1.ToolArgumentsEdited
+	(*ToolRetried)(nil),                // 47: forge.event.v1.ToolRetried
+	(*PlanUpdated)(nil),                // 48: forge.event.v1.PlanUpdated
+	(*UserProgressReported)(nil),       // 49: forge.event.v1.UserProgressReported
+	(*UserStructuredReported)(nil),     // 50: forge.event.v1.UserStructuredReported
+	(*ApprovalResolved)(nil),           // 51: forge.event.v1.ApprovalResolved
+	(*ApprovalExpired)(nil),            // 52: forge.event.v1.ApprovalExpired
+	(*HookRequested)(nil),              // 53: forge.event.v1.HookRequested
+	(*HookCompleted)(nil),              // 54: forge.event.v1.HookCompleted
+	(*HookFailed)(nil),                 // 55: forge.event.v1.HookFailed
+	(*WorkspaceChangeRecorded)(nil),    // 56: forge.event.v1.WorkspaceChangeRecorded
+	(*WorkspaceUndoRequested)(nil),     // 57: forge.event.v1.WorkspaceUndoRequested
+	(*WorkspaceChangeUndone)(nil),      // 58: forge.event.v1.WorkspaceChangeUndone
+	(*WorkspaceUndoFailed)(nil),        // 59: forge.event.v1.WorkspaceUndoFailed
+	(*RunCreated)(nil),                 // 60: forge.event.v1.RunCreated
+	(*RunStarted)(nil),                 // 61: forge.event.v1.RunStarted
+	(*RunCompleted)(nil),               // 62: forge.event.v1.RunCompleted
+	(*RunFailed)(nil),                  // 63: forge.event.v1.RunFailed
+	(*RunCancelRequested)(nil),         // 64: forge.event.v1.RunCancelRequested
+	(*RunCancelled)(nil),               // 65: forge.event.v1.RunCancelled
+	(*RunForked)(nil),                  // 66: forge.event.v1.RunForked
+	(*RunSignalled)(nil),               // 67: forge.event.v1.RunSignalled
+	(*RunPaused)(nil),                  // 68: forge.event.v1.RunPaused
+	(*RunContinued)(nil),               // 69: forge.event.v1.RunContinued
+	(*RunResumed)(nil),                 // 70: forge.event.v1.RunResumed
+	(*RunDeadlinePassed)(nil),          // 71: forge.event.v1.RunDeadlinePassed
+	(*RunQueued)(nil),                  // 72: forge.event.v1.RunQueued
+	(*ConcurrencyRequested)(nil),       // 73: forge.event.v1.ConcurrencyRequested
+	(*ConcurrencyGranted)(nil),         // 74: forge.event.v1.ConcurrencyGranted
+	(*ConcurrencyReleased)(nil),        // 75: forge.event.v1.ConcurrencyReleased
+	(*StepStarted)(nil),                // 76: forge.event.v1.StepStarted
+	(*StepAttemptFailed)(nil),          // 77: forge.event.v1.StepAttemptFailed
+	(*StepCompleted)(nil),              // 78: forge.event.v1.StepCompleted
+	(*StepFailed)(nil),                 // 79: forge.event.v1.StepFailed
+	(*StepAttemptStarted)(nil),         // 80: forge.event.v1.StepAttemptStarted
+	(*StepSkipped)(nil),                // 81: forge.event.v1.StepSkipped
+	(*StepCancelled)(nil),              // 82: forge.event.v1.StepCancelled
 }
 var file_forge_event_v1_event_proto_depIdxs = []int32{
 	1,  // 0: forge.event.v1.Event.version:type_name -> forge.common.v1.ProtocolVersion
@@ -1317,63 +1679,83 @@ var file_forge_event_v1_event_proto_depIdxs = []int32{
 	8,  // 7: forge.event.v1.Event.session_policy_updated:type_name -> forge.event.v1.SessionPolicyUpdated
 	9,  // 8: forge.event.v1.Event.session_compacted:type_name -> forge.event.v1.SessionCompacted
 	10, // 9: forge.event.v1.Event.session_forked:type_name -> forge.event.v1.SessionForked
-	11, // 10: forge.event.v1.Event.message_added:type_name -> forge.event.v1.MessageAdded
-	12, // 11: forge.event.v1.Event.turn_started:type_name -> forge.event.v1.TurnStarted
-	13, // 12: forge.event.v1.Event.turn_output_delta:type_name -> forge.event.v1.TurnOutputDelta
-	14, // 13: forge.event.v1.Event.turn_completed:type_name -> forge.event.v1.TurnCompleted
-	15, // 14: forge.event.v1.Event.turn_failed:type_name -> forge.event.v1.TurnFailed
-	16, // 15: forge.event.v1.Event.turn_cancel_requested:type_name -> forge.event.v1.TurnCancelRequested
-	17, // 16: forge.event.v1.Event.turn_cancelled:type_name -> forge.event.v1.TurnCancelled
-	18, // 17: forge.event.v1.Event.turn_abandoned:type_name -> forge.event.v1.TurnAbandoned
-	19, // 18: forge.event.v1.Event.turn_input_requested:type_name -> forge.event.v1.TurnInputRequested
-	20, // 19: forge.event.v1.Event.turn_input_provided:type_name -> forge.event.v1.TurnInputProvided
-	21, // 20: forge.event.v1.Event.turn_steered:type_name -> forge.event.v1.TurnSteered
-	22, // 21: forge.event.v1.Event.turn_paused:type_name -> forge.event.v1.TurnPaused
-	23, // 22: forge.event.v1.Event.turn_continued:type_name -> forge.event.v1.TurnContinued
-	24, // 23: forge.event.v1.Event.turn_checkpointed:type_name -> forge.event.v1.TurnCheckpointed
-	25, // 24: forge.event.v1.Event.model_requested:type_name -> forge.event.v1.ModelRequested
-	26, // 25: forge.event.v1.Event.model_started:type_name -> forge.event.v1.ModelStarted
-	27, // 26: forge.event.v1.Event.model_attempt_failed:type_name -> forge.event.v1.ModelAttemptFailed
-	28, // 27: forge.event.v1.Event.model_completed:type_name -> forge.event.v1.ModelCompleted
-	29, // 28: forge.event.v1.Event.model_failed:type_name -> forge.event.v1.ModelFailed
-	30, // 29: forge.event.v1.Event.model_cancelled:type_name -> forge.event.v1.ModelCancelled
-	31, // 30: forge.event.v1.Event.model_usage_recorded:type_name -> forge.event.v1.ModelUsageRecorded
-	32, // 31: forge.event.v1.Event.tool_requested:type_name -> forge.event.v1.ToolRequested
-	33, // 32: forge.event.v1.Event.tool_approval_required:type_name -> forge.event.v1.ToolApprovalRequired
-	34, // 33: forge.event.v1.Event.tool_denied:type_name -> forge.event.v1.ToolDenied
-	35, // 34: forge.event.v1.Event.tool_started:type_name -> forge.event.v1.ToolStarted
-	36, // 35: forge.event.v1.Event.tool_output_delta:type_name -> forge.event.v1.ToolOutputDelta
-	37, // 36: forge.event.v1.Event.tool_completed:type_name -> forge.event.v1.ToolCompleted
-	38, // 37: forge.event.v1.Event.tool_failed:type_name -> forge.event.v1.ToolFailed
-	39, // 38: forge.event.v1.Event.tool_cancelled:type_name -> forge.event.v1.ToolCancelled
-	40, // 39: forge.event.v1.Event.tool_settled_unknown:type_name -> forge.event.v1.ToolSettledUnknown
-	41, // 40: forge.event.v1.Event.tool_reported_late:type_name -> forge.event.v1.ToolReportedLate
-	42, // 41: forge.event.v1.Event.approval_resolved:type_name -> forge.event.v1.ApprovalResolved
-	43, // 42: forge.event.v1.Event.approval_expired:type_name -> forge.event.v1.ApprovalExpired
-	44, // 43: forge.event.v1.Event.run_created:type_name -> forge.event.v1.RunCreated
-	45, // 44: forge.event.v1.Event.run_started:type_name -> forge.event.v1.RunStarted
-	46, // 45: forge.event.v1.Event.run_completed:type_name -> forge.event.v1.RunCompleted
-	47, // 46: forge.event.v1.Event.run_failed:type_name -> forge.event.v1.RunFailed
-	48, // 47: forge.event.v1.Event.run_cancel_requested:type_name -> forge.event.v1.RunCancelRequested
-	49, // 48: forge.event.v1.Event.run_cancelled:type_name -> forge.event.v1.RunCancelled
-	50, // 49: forge.event.v1.Event.run_forked:type_name -> forge.event.v1.RunForked
-	51, // 50: forge.event.v1.Event.run_signalled:type_name -> forge.event.v1.RunSignalled
-	52, // 51: forge.event.v1.Event.run_paused:type_name -> forge.event.v1.RunPaused
-	53, // 52: forge.event.v1.Event.run_continued:type_name -> forge.event.v1.RunContinued
-	54, // 53: forge.event.v1.Event.run_resumed:type_name -> forge.event.v1.RunResumed
-	55, // 54: forge.event.v1.Event.run_deadline_passed:type_name -> forge.event.v1.RunDeadlinePassed
-	56, // 55: forge.event.v1.Event.step_started:type_name -> forge.event.v1.StepStarted
-	57, // 56: forge.event.v1.Event.step_attempt_failed:type_name -> forge.event.v1.StepAttemptFailed
-	58, // 57: forge.event.v1.Event.step_completed:type_name -> forge.event.v1.StepCompleted
-	59, // 58: forge.event.v1.Event.step_failed:type_name -> forge.event.v1.StepFailed
-	60, // 59: forge.event.v1.Event.step_attempt_started:type_name -> forge.event.v1.StepAttemptStarted
-	61, // 60: forge.event.v1.Event.step_skipped:type_name -> forge.event.v1.StepSkipped
-	62, // 61: forge.event.v1.Event.step_cancelled:type_name -> forge.event.v1.StepCancelled
-	62, // [62:62] is the sub-list for method output_type
-	62, // [62:62] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	11, // 10: forge.event.v1.Event.session_compaction_requested:type_name -> forge.event.v1.SessionCompactionRequested
+	12, // 11: forge.event.v1.Event.session_compaction_failed:type_name -> forge.event.v1.SessionCompactionFailed
+	13, // 12: forge.event.v1.Event.session_rewound:type_name -> forge.event.v1.SessionRewound
+	14, // 13: forge.event.v1.Event.message_added:type_name -> forge.event.v1.MessageAdded
+	15, // 14: forge.event.v1.Event.turn_started:type_name -> forge.event.v1.TurnStarted
+	16, // 15: forge.event.v1.Event.turn_output_delta:type_name -> forge.event.v1.TurnOutputDelta
+	17, // 16: forge.event.v1.Event.turn_completed:type_name -> forge.event.v1.TurnCompleted
+	18, // 17: forge.event.v1.Event.turn_failed:type_name -> forge.event.v1.TurnFailed
+	19, // 18: forge.event.v1.Event.turn_cancel_requested:type_name -> forge.event.v1.TurnCancelRequested
+	20, // 19: forge.event.v1.Event.turn_cancelled:type_name -> forge.event.v1.TurnCancelled
+	21, // 20: forge.event.v1.Event.turn_abandoned:type_name -> forge.event.v1.TurnAbandoned
+	22, // 21: forge.event.v1.Event.turn_input_requested:type_name -> forge.event.v1.TurnInputRequested
+	23, // 22: forge.event.v1.Event.turn_input_provided:type_name -> forge.event.v1.TurnInputProvided
+	24, // 23: forge.event.v1.Event.turn_steered:type_name -> forge.event.v1.TurnSteered
+	25, // 24: forge.event.v1.Event.turn_paused:type_name -> forge.event.v1.TurnPaused
+	26, // 25: forge.event.v1.Event.turn_continued:type_name -> forge.event.v1.TurnContinued
+	27, // 26: forge.event.v1.Event.turn_checkpointed:type_name -> forge.event.v1.TurnCheckpointed
+	28, // 27: forge.event.v1.Event.model_requested:type_name -> forge.event.v1.ModelRequested
+	29, // 28: forge.event.v1.Event.model_started:type_name -> forge.event.v1.ModelStarted
+	30, // 29: forge.event.v1.Event.model_attempt_failed:type_name -> forge.event.v1.ModelAttemptFailed
+	31, // 30: forge.event.v1.Event.model_completed:type_name -> forge.event.v1.ModelCompleted
+	32, // 31: forge.event.v1.Event.model_failed:type_name -> forge.event.v1.ModelFailed
+	33, // 32: forge.event.v1.Event.model_cancelled:type_name -> forge.event.v1.ModelCancelled
+	34, // 33: forge.event.v1.Event.model_usage_recorded:type_name -> forge.event.v1.ModelUsageRecorded
+	35, // 34: forge.event.v1.Event.tool_requested:type_name -> forge.event.v1.ToolRequested
+	36, // 35: forge.event.v1.Event.tool_approval_required:type_name -> forge.event.v1.ToolApprovalRequired
+	37, // 36: forge.event.v1.Event.tool_denied:type_name -> forge.event.v1.ToolDenied
+	38, // 37: forge.event.v1.Event.tool_started:type_name -> forge.event.v1.ToolStarted
+	39, // 38: forge.event.v1.Event.tool_output_delta:type_name -> forge.event.v1.ToolOutputDelta
+	40, // 39: forge.event.v1.Event.tool_completed:type_name -> forge.event.v1.ToolCompleted
+	41, // 40: forge.event.v1.Event.tool_failed:type_name -> forge.event.v1.ToolFailed
+	42, // 41: forge.event.v1.Event.tool_cancelled:type_name -> forge.event.v1.ToolCancelled
+	43, // 42: forge.event.v1.Event.tool_settled_unknown:type_name -> forge.event.v1.ToolSettledUnknown
+	44, // 43: forge.event.v1.Event.tool_reported_late:type_name -> forge.event.v1.ToolReportedLate
+	45, // 44: forge.event.v1.Event.tool_previewed:type_name -> forge.event.v1.ToolPreviewed
+	46, // 45: forge.event.v1.Event.tool_arguments_edited:type_name -> forge.event.v1.ToolArgumentsEdited
+	47, // 46: forge.event.v1.Event.tool_retried:type_name -> forge.event.v1.ToolRetried
+	48, // 47: forge.event.v1.Event.plan_updated:type_name -> forge.event.v1.PlanUpdated
+	49, // 48: forge.event.v1.Event.user_progress_reported:type_name -> forge.event.v1.UserProgressReported
+	50, // 49: forge.event.v1.Event.user_structured_reported:type_name -> forge.event.v1.UserStructuredReported
+	51, // 50: forge.event.v1.Event.approval_resolved:type_name -> forge.event.v1.ApprovalResolved
+	52, // 51: forge.event.v1.Event.approval_expired:type_name -> forge.event.v1.ApprovalExpired
+	53, // 52: forge.event.v1.Event.hook_requested:type_name -> forge.event.v1.HookRequested
+	54, // 53: forge.event.v1.Event.hook_completed:type_name -> forge.event.v1.HookCompleted
+	55, // 54: forge.event.v1.Event.hook_failed:type_name -> forge.event.v1.HookFailed
+	56, // 55: forge.event.v1.Event.workspace_change_recorded:type_name -> forge.event.v1.WorkspaceChangeRecorded
+	57, // 56: forge.event.v1.Event.workspace_undo_requested:type_name -> forge.event.v1.WorkspaceUndoRequested
+	58, // 57: forge.event.v1.Event.workspace_change_undone:type_name -> forge.event.v1.WorkspaceChangeUndone
+	59, // 58: forge.event.v1.Event.workspace_undo_failed:type_name -> forge.event.v1.WorkspaceUndoFailed
+	60, // 59: forge.event.v1.Event.run_created:type_name -> forge.event.v1.RunCreated
+	61, // 60: forge.event.v1.Event.run_started:type_name -> forge.event.v1.RunStarted
+	62, // 61: forge.event.v1.Event.run_completed:type_name -> forge.event.v1.RunCompleted
+	63, // 62: forge.event.v1.Event.run_failed:type_name -> forge.event.v1.RunFailed
+	64, // 63: forge.event.v1.Event.run_cancel_requested:type_name -> forge.event.v1.RunCancelRequested
+	65, // 64: forge.event.v1.Event.run_cancelled:type_name -> forge.event.v1.RunCancelled
+	66, // 65: forge.event.v1.Event.run_forked:type_name -> forge.event.v1.RunForked
+	67, // 66: forge.event.v1.Event.run_signalled:type_name -> forge.event.v1.RunSignalled
+	68, // 67: forge.event.v1.Event.run_paused:type_name -> forge.event.v1.RunPaused
+	69, // 68: forge.event.v1.Event.run_continued:type_name -> forge.event.v1.RunContinued
+	70, // 69: forge.event.v1.Event.run_resumed:type_name -> forge.event.v1.RunResumed
+	71, // 70: forge.event.v1.Event.run_deadline_passed:type_name -> forge.event.v1.RunDeadlinePassed
+	72, // 71: forge.event.v1.Event.run_queued:type_name -> forge.event.v1.RunQueued
+	73, // 72: forge.event.v1.Event.concurrency_requested:type_name -> forge.event.v1.ConcurrencyRequested
+	74, // 73: forge.event.v1.Event.concurrency_granted:type_name -> forge.event.v1.ConcurrencyGranted
+	75, // 74: forge.event.v1.Event.concurrency_released:type_name -> forge.event.v1.ConcurrencyReleased
+	76, // 75: forge.event.v1.Event.step_started:type_name -> forge.event.v1.StepStarted
+	77, // 76: forge.event.v1.Event.step_attempt_failed:type_name -> forge.event.v1.StepAttemptFailed
+	78, // 77: forge.event.v1.Event.step_completed:type_name -> forge.event.v1.StepCompleted
+	79, // 78: forge.event.v1.Event.step_failed:type_name -> forge.event.v1.StepFailed
+	80, // 79: forge.event.v1.Event.step_attempt_started:type_name -> forge.event.v1.StepAttemptStarted
+	81, // 80: forge.event.v1.Event.step_skipped:type_name -> forge.event.v1.StepSkipped
+	82, // 81: forge.event.v1.Event.step_cancelled:type_name -> forge.event.v1.StepCancelled
+	82, // [82:82] is the sub-list for method output_type
+	82, // [82:82] is the sub-list for method input_type
+	82, // [82:82] is the sub-list for extension type_name
+	82, // [82:82] is the sub-list for extension extendee
+	0,  // [0:82] is the sub-list for field type_name
 }
 
 func init() { file_forge_event_v1_event_proto_init() }
@@ -1389,6 +1771,9 @@ func file_forge_event_v1_event_proto_init() {
 		(*Event_SessionPolicyUpdated)(nil),
 		(*Event_SessionCompacted)(nil),
 		(*Event_SessionForked)(nil),
+		(*Event_SessionCompactionRequested)(nil),
+		(*Event_SessionCompactionFailed)(nil),
+		(*Event_SessionRewound)(nil),
 		(*Event_MessageAdded)(nil),
 		(*Event_TurnStarted)(nil),
 		(*Event_TurnOutputDelta)(nil),
@@ -1420,8 +1805,21 @@ func file_forge_event_v1_event_proto_init() {
 		(*Event_ToolCancelled)(nil),
 		(*Event_ToolSettledUnknown)(nil),
 		(*Event_ToolReportedLate)(nil),
+		(*Event_ToolPreviewed)(nil),
+		(*Event_ToolArgumentsEdited)(nil),
+		(*Event_ToolRetried)(nil),
+		(*Event_PlanUpdated)(nil),
+		(*Event_UserProgressReported)(nil),
+		(*Event_UserStructuredReported)(nil),
 		(*Event_ApprovalResolved)(nil),
 		(*Event_ApprovalExpired)(nil),
+		(*Event_HookRequested)(nil),
+		(*Event_HookCompleted)(nil),
+		(*Event_HookFailed)(nil),
+		(*Event_WorkspaceChangeRecorded)(nil),
+		(*Event_WorkspaceUndoRequested)(nil),
+		(*Event_WorkspaceChangeUndone)(nil),
+		(*Event_WorkspaceUndoFailed)(nil),
 		(*Event_RunCreated)(nil),
 		(*Event_RunStarted)(nil),
 		(*Event_RunCompleted)(nil),
@@ -1434,6 +1832,10 @@ func file_forge_event_v1_event_proto_init() {
 		(*Event_RunContinued)(nil),
 		(*Event_RunResumed)(nil),
 		(*Event_RunDeadlinePassed)(nil),
+		(*Event_RunQueued)(nil),
+		(*Event_ConcurrencyRequested)(nil),
+		(*Event_ConcurrencyGranted)(nil),
+		(*Event_ConcurrencyReleased)(nil),
 		(*Event_StepStarted)(nil),
 		(*Event_StepAttemptFailed)(nil),
 		(*Event_StepCompleted)(nil),

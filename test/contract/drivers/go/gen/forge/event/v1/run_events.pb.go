@@ -44,9 +44,15 @@ type RunCreated struct {
 	// Of a run that another one's step started.
 	Parent *v1.RunParent `protobuf:"bytes,9,opt,name=parent,proto3" json:"parent,omitempty"`
 	// How many runs are above it.
-	Depth         uint32 `protobuf:"varint,10,opt,name=depth,proto3" json:"depth,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Depth uint32 `protobuf:"varint,10,opt,name=depth,proto3" json:"depth,omitempty"`
+	// Empty: it has none, or it runs below a run that holds the same one.
+	ConcurrencyKey   string `protobuf:"bytes,11,opt,name=concurrency_key,json=concurrencyKey,proto3" json:"concurrency_key,omitempty"`
+	ConcurrencyLimit uint32 `protobuf:"varint,12,opt,name=concurrency_limit,json=concurrencyLimit,proto3" json:"concurrency_limit,omitempty"`
+	Priority         uint32 `protobuf:"varint,13,opt,name=priority,proto3" json:"priority,omitempty"`
+	// Keys that the runs above it hold.
+	HeldConcurrencyKeys []string `protobuf:"bytes,14,rep,name=held_concurrency_keys,json=heldConcurrencyKeys,proto3" json:"held_concurrency_keys,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *RunCreated) Reset() {
@@ -149,6 +155,239 @@ func (x *RunCreated) GetDepth() uint32 {
 	return 0
 }
 
+func (x *RunCreated) GetConcurrencyKey() string {
+	if x != nil {
+		return x.ConcurrencyKey
+	}
+	return ""
+}
+
+func (x *RunCreated) GetConcurrencyLimit() uint32 {
+	if x != nil {
+		return x.ConcurrencyLimit
+	}
+	return 0
+}
+
+func (x *RunCreated) GetPriority() uint32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+func (x *RunCreated) GetHeldConcurrencyKeys() []string {
+	if x != nil {
+		return x.HeldConcurrencyKeys
+	}
+	return nil
+}
+
+// The run waits until it is granted its concurrency key.
+type RunQueued struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The stream of the key.
+	ConcurrencyStreamId string `protobuf:"bytes,1,opt,name=concurrency_stream_id,json=concurrencyStreamId,proto3" json:"concurrency_stream_id,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *RunQueued) Reset() {
+	*x = RunQueued{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunQueued) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunQueued) ProtoMessage() {}
+
+func (x *RunQueued) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunQueued.ProtoReflect.Descriptor instead.
+func (*RunQueued) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *RunQueued) GetConcurrencyStreamId() string {
+	if x != nil {
+		return x.ConcurrencyStreamId
+	}
+	return ""
+}
+
+// A run asks for a concurrency key.
+type ConcurrencyRequested struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	RunId         string                 `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	Priority      uint32                 `protobuf:"varint,3,opt,name=priority,proto3" json:"priority,omitempty"`
+	Limit         uint32                 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConcurrencyRequested) Reset() {
+	*x = ConcurrencyRequested{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConcurrencyRequested) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConcurrencyRequested) ProtoMessage() {}
+
+func (x *ConcurrencyRequested) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConcurrencyRequested.ProtoReflect.Descriptor instead.
+func (*ConcurrencyRequested) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ConcurrencyRequested) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ConcurrencyRequested) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *ConcurrencyRequested) GetPriority() uint32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+func (x *ConcurrencyRequested) GetLimit() uint32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// A run has the key: the one of the highest priority among those that wait, and among equals the one that waited longest.
+type ConcurrencyGranted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RunId         string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConcurrencyGranted) Reset() {
+	*x = ConcurrencyGranted{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConcurrencyGranted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConcurrencyGranted) ProtoMessage() {}
+
+func (x *ConcurrencyGranted) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConcurrencyGranted.ProtoReflect.Descriptor instead.
+func (*ConcurrencyGranted) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ConcurrencyGranted) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+// A run has the key no longer, or waits for it no longer.
+type ConcurrencyReleased struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RunId         string                 `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConcurrencyReleased) Reset() {
+	*x = ConcurrencyReleased{}
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConcurrencyReleased) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConcurrencyReleased) ProtoMessage() {}
+
+func (x *ConcurrencyReleased) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConcurrencyReleased.ProtoReflect.Descriptor instead.
+func (*ConcurrencyReleased) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ConcurrencyReleased) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
 // The run began in the middle of another, whose history it shares.
 type RunForked struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -161,7 +400,7 @@ type RunForked struct {
 
 func (x *RunForked) Reset() {
 	*x = RunForked{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[1]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -173,7 +412,7 @@ func (x *RunForked) String() string {
 func (*RunForked) ProtoMessage() {}
 
 func (x *RunForked) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[1]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -186,7 +425,7 @@ func (x *RunForked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunForked.ProtoReflect.Descriptor instead.
 func (*RunForked) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{1}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RunForked) GetOrigin() *v1.RunOrigin {
@@ -221,7 +460,7 @@ type InheritedStep struct {
 
 func (x *InheritedStep) Reset() {
 	*x = InheritedStep{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[2]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -233,7 +472,7 @@ func (x *InheritedStep) String() string {
 func (*InheritedStep) ProtoMessage() {}
 
 func (x *InheritedStep) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[2]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -246,7 +485,7 @@ func (x *InheritedStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InheritedStep.ProtoReflect.Descriptor instead.
 func (*InheritedStep) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{2}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *InheritedStep) GetStepId() string {
@@ -309,7 +548,7 @@ type RunSignalled struct {
 
 func (x *RunSignalled) Reset() {
 	*x = RunSignalled{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[3]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -321,7 +560,7 @@ func (x *RunSignalled) String() string {
 func (*RunSignalled) ProtoMessage() {}
 
 func (x *RunSignalled) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[3]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -334,7 +573,7 @@ func (x *RunSignalled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunSignalled.ProtoReflect.Descriptor instead.
 func (*RunSignalled) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{3}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RunSignalled) GetName() string {
@@ -360,7 +599,7 @@ type RunPaused struct {
 
 func (x *RunPaused) Reset() {
 	*x = RunPaused{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[4]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -372,7 +611,7 @@ func (x *RunPaused) String() string {
 func (*RunPaused) ProtoMessage() {}
 
 func (x *RunPaused) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[4]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -385,7 +624,7 @@ func (x *RunPaused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunPaused.ProtoReflect.Descriptor instead.
 func (*RunPaused) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{4}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{8}
 }
 
 // By hand: steps begin again.
@@ -397,7 +636,7 @@ type RunContinued struct {
 
 func (x *RunContinued) Reset() {
 	*x = RunContinued{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[5]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -409,7 +648,7 @@ func (x *RunContinued) String() string {
 func (*RunContinued) ProtoMessage() {}
 
 func (x *RunContinued) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[5]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -422,7 +661,7 @@ func (x *RunContinued) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunContinued.ProtoReflect.Descriptor instead.
 func (*RunContinued) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{5}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{9}
 }
 
 // A failed run goes on.
@@ -436,7 +675,7 @@ type RunResumed struct {
 
 func (x *RunResumed) Reset() {
 	*x = RunResumed{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[6]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -448,7 +687,7 @@ func (x *RunResumed) String() string {
 func (*RunResumed) ProtoMessage() {}
 
 func (x *RunResumed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[6]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -461,7 +700,7 @@ func (x *RunResumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunResumed.ProtoReflect.Descriptor instead.
 func (*RunResumed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{6}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RunResumed) GetStepIds() []string {
@@ -480,7 +719,7 @@ type RunDeadlinePassed struct {
 
 func (x *RunDeadlinePassed) Reset() {
 	*x = RunDeadlinePassed{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[7]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -492,7 +731,7 @@ func (x *RunDeadlinePassed) String() string {
 func (*RunDeadlinePassed) ProtoMessage() {}
 
 func (x *RunDeadlinePassed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[7]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -505,7 +744,7 @@ func (x *RunDeadlinePassed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunDeadlinePassed.ProtoReflect.Descriptor instead.
 func (*RunDeadlinePassed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{7}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{11}
 }
 
 // The first step was decided on.
@@ -517,7 +756,7 @@ type RunStarted struct {
 
 func (x *RunStarted) Reset() {
 	*x = RunStarted{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[8]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -529,7 +768,7 @@ func (x *RunStarted) String() string {
 func (*RunStarted) ProtoMessage() {}
 
 func (x *RunStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[8]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -542,7 +781,7 @@ func (x *RunStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunStarted.ProtoReflect.Descriptor instead.
 func (*RunStarted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{8}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{12}
 }
 
 // All steps that were to run have run.
@@ -558,7 +797,7 @@ type RunCompleted struct {
 
 func (x *RunCompleted) Reset() {
 	*x = RunCompleted{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[9]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -570,7 +809,7 @@ func (x *RunCompleted) String() string {
 func (*RunCompleted) ProtoMessage() {}
 
 func (x *RunCompleted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[9]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -583,7 +822,7 @@ func (x *RunCompleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCompleted.ProtoReflect.Descriptor instead.
 func (*RunCompleted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{9}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RunCompleted) GetOutput() *v11.Value {
@@ -610,7 +849,7 @@ type RunFailed struct {
 
 func (x *RunFailed) Reset() {
 	*x = RunFailed{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[10]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -622,7 +861,7 @@ func (x *RunFailed) String() string {
 func (*RunFailed) ProtoMessage() {}
 
 func (x *RunFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[10]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -635,7 +874,7 @@ func (x *RunFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunFailed.ProtoReflect.Descriptor instead.
 func (*RunFailed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{10}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RunFailed) GetError() *v11.ForgeError {
@@ -654,7 +893,7 @@ type RunCancelRequested struct {
 
 func (x *RunCancelRequested) Reset() {
 	*x = RunCancelRequested{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[11]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -666,7 +905,7 @@ func (x *RunCancelRequested) String() string {
 func (*RunCancelRequested) ProtoMessage() {}
 
 func (x *RunCancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[11]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -679,7 +918,7 @@ func (x *RunCancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCancelRequested.ProtoReflect.Descriptor instead.
 func (*RunCancelRequested) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{11}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{15}
 }
 
 // All of the run is known to have stopped.
@@ -691,7 +930,7 @@ type RunCancelled struct {
 
 func (x *RunCancelled) Reset() {
 	*x = RunCancelled{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[12]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -703,7 +942,7 @@ func (x *RunCancelled) String() string {
 func (*RunCancelled) ProtoMessage() {}
 
 func (x *RunCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[12]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -716,7 +955,7 @@ func (x *RunCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCancelled.ProtoReflect.Descriptor instead.
 func (*RunCancelled) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{12}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{16}
 }
 
 // A step was decided on, with its input; durable before it is dispatched.
@@ -750,14 +989,16 @@ type StepStarted struct {
 	// Of a wait for a person.
 	ApprovalId string `protobuf:"bytes,14,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
 	// What the person is asked, rendered.
-	Question      string `protobuf:"bytes,15,opt,name=question,proto3" json:"question,omitempty"`
+	Question string `protobuf:"bytes,15,opt,name=question,proto3" json:"question,omitempty"`
+	// Of an agent step with variants: the one that was taken.
+	PromptVariant string `protobuf:"bytes,16,opt,name=prompt_variant,json=promptVariant,proto3" json:"prompt_variant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StepStarted) Reset() {
 	*x = StepStarted{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[13]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -769,7 +1010,7 @@ func (x *StepStarted) String() string {
 func (*StepStarted) ProtoMessage() {}
 
 func (x *StepStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[13]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -782,7 +1023,7 @@ func (x *StepStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepStarted.ProtoReflect.Descriptor instead.
 func (*StepStarted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{13}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StepStarted) GetStepType() v1.StepType {
@@ -890,6 +1131,13 @@ func (x *StepStarted) GetQuestion() string {
 	return ""
 }
 
+func (x *StepStarted) GetPromptVariant() string {
+	if x != nil {
+		return x.PromptVariant
+	}
+	return ""
+}
+
 // A worker got the go-ahead for a function that is not idempotent: on record before anything happens.
 type StepAttemptStarted struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -904,7 +1152,7 @@ type StepAttemptStarted struct {
 
 func (x *StepAttemptStarted) Reset() {
 	*x = StepAttemptStarted{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[14]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -916,7 +1164,7 @@ func (x *StepAttemptStarted) String() string {
 func (*StepAttemptStarted) ProtoMessage() {}
 
 func (x *StepAttemptStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[14]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -929,7 +1177,7 @@ func (x *StepAttemptStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepAttemptStarted.ProtoReflect.Descriptor instead.
 func (*StepAttemptStarted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{14}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StepAttemptStarted) GetAttempt() uint32 {
@@ -976,7 +1224,7 @@ type StepAttemptFailed struct {
 
 func (x *StepAttemptFailed) Reset() {
 	*x = StepAttemptFailed{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[15]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -988,7 +1236,7 @@ func (x *StepAttemptFailed) String() string {
 func (*StepAttemptFailed) ProtoMessage() {}
 
 func (x *StepAttemptFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[15]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1001,7 +1249,7 @@ func (x *StepAttemptFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepAttemptFailed.ProtoReflect.Descriptor instead.
 func (*StepAttemptFailed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{15}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *StepAttemptFailed) GetError() *v11.ForgeError {
@@ -1060,7 +1308,7 @@ type StepCompleted struct {
 
 func (x *StepCompleted) Reset() {
 	*x = StepCompleted{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[16]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1072,7 +1320,7 @@ func (x *StepCompleted) String() string {
 func (*StepCompleted) ProtoMessage() {}
 
 func (x *StepCompleted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[16]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1085,7 +1333,7 @@ func (x *StepCompleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepCompleted.ProtoReflect.Descriptor instead.
 func (*StepCompleted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{16}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *StepCompleted) GetOutput() *v11.Value {
@@ -1150,7 +1398,7 @@ type StepFailed struct {
 
 func (x *StepFailed) Reset() {
 	*x = StepFailed{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[17]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1162,7 +1410,7 @@ func (x *StepFailed) String() string {
 func (*StepFailed) ProtoMessage() {}
 
 func (x *StepFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[17]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1175,7 +1423,7 @@ func (x *StepFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepFailed.ProtoReflect.Descriptor instead.
 func (*StepFailed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{17}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StepFailed) GetError() *v11.ForgeError {
@@ -1212,7 +1460,7 @@ type StepSkipped struct {
 
 func (x *StepSkipped) Reset() {
 	*x = StepSkipped{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[18]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1224,7 +1472,7 @@ func (x *StepSkipped) String() string {
 func (*StepSkipped) ProtoMessage() {}
 
 func (x *StepSkipped) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[18]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1237,7 +1485,7 @@ func (x *StepSkipped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepSkipped.ProtoReflect.Descriptor instead.
 func (*StepSkipped) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{18}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StepSkipped) GetReason() string {
@@ -1266,7 +1514,7 @@ type StepCancelled struct {
 
 func (x *StepCancelled) Reset() {
 	*x = StepCancelled{}
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[19]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1278,7 +1526,7 @@ func (x *StepCancelled) String() string {
 func (*StepCancelled) ProtoMessage() {}
 
 func (x *StepCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_run_events_proto_msgTypes[19]
+	mi := &file_forge_event_v1_run_events_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1291,7 +1539,7 @@ func (x *StepCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepCancelled.ProtoReflect.Descriptor instead.
 func (*StepCancelled) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{19}
+	return file_forge_event_v1_run_events_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StepCancelled) GetExecutionIndex() uint32 {
@@ -1312,7 +1560,7 @@ var File_forge_event_v1_run_events_proto protoreflect.FileDescriptor
 
 const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1fforge/event/v1/run_events.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a forge/workflow/v1/workflow.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xfe\x03\n" +
+	"\x1fforge/event/v1/run_events.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a forge/workflow/v1/workflow.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa4\x05\n" +
 	"\n" +
 	"RunCreated\x12E\n" +
 	"\n" +
@@ -1328,10 +1576,25 @@ const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"\x06policy\x18\b \x01(\v2\x19.forge.tool.v1.ToolPolicyR\x06policy\x124\n" +
 	"\x06parent\x18\t \x01(\v2\x1c.forge.workflow.v1.RunParentR\x06parent\x12\x14\n" +
 	"\x05depth\x18\n" +
-	" \x01(\rR\x05depth\x1a9\n" +
+	" \x01(\rR\x05depth\x12'\n" +
+	"\x0fconcurrency_key\x18\v \x01(\tR\x0econcurrencyKey\x12+\n" +
+	"\x11concurrency_limit\x18\f \x01(\rR\x10concurrencyLimit\x12\x1a\n" +
+	"\bpriority\x18\r \x01(\rR\bpriority\x122\n" +
+	"\x15held_concurrency_keys\x18\x0e \x03(\tR\x13heldConcurrencyKeys\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"v\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"?\n" +
+	"\tRunQueued\x122\n" +
+	"\x15concurrency_stream_id\x18\x01 \x01(\tR\x13concurrencyStreamId\"q\n" +
+	"\x14ConcurrencyRequested\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x15\n" +
+	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x1a\n" +
+	"\bpriority\x18\x03 \x01(\rR\bpriority\x12\x14\n" +
+	"\x05limit\x18\x04 \x01(\rR\x05limit\"+\n" +
+	"\x12ConcurrencyGranted\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\",\n" +
+	"\x13ConcurrencyReleased\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\"v\n" +
 	"\tRunForked\x124\n" +
 	"\x06origin\x18\x01 \x01(\v2\x1c.forge.workflow.v1.RunOriginR\x06origin\x123\n" +
 	"\x05steps\x18\x02 \x03(\v2\x1d.forge.event.v1.InheritedStepR\x05steps\"\xfe\x01\n" +
@@ -1361,7 +1624,7 @@ const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"\tRunFailed\x121\n" +
 	"\x05error\x18\x01 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\"\x14\n" +
 	"\x12RunCancelRequested\"\x0e\n" +
-	"\fRunCancelled\"\xd5\x05\n" +
+	"\fRunCancelled\"\xfc\x05\n" +
 	"\vStepStarted\x128\n" +
 	"\tstep_type\x18\x01 \x01(\x0e2\x1b.forge.workflow.v1.StepTypeR\bstepType\x12'\n" +
 	"\x0fexecution_index\x18\x02 \x01(\rR\x0eexecutionIndex\x12\x18\n" +
@@ -1386,7 +1649,8 @@ const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"\x10waits_for_signal\x18\r \x01(\tR\x0ewaitsForSignal\x12\x1f\n" +
 	"\vapproval_id\x18\x0e \x01(\tR\n" +
 	"approvalId\x12\x1a\n" +
-	"\bquestion\x18\x0f \x01(\tR\bquestion\x1aP\n" +
+	"\bquestion\x18\x0f \x01(\tR\bquestion\x12%\n" +
+	"\x0eprompt_variant\x18\x10 \x01(\tR\rpromptVariant\x1aP\n" +
 	"\n" +
 	"InputEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12,\n" +
@@ -1444,65 +1708,69 @@ func file_forge_event_v1_run_events_proto_rawDescGZIP() []byte {
 	return file_forge_event_v1_run_events_proto_rawDescData
 }
 
-var file_forge_event_v1_run_events_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_forge_event_v1_run_events_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_forge_event_v1_run_events_proto_goTypes = []any{
 	(*RunCreated)(nil),            // 0: forge.event.v1.RunCreated
-	(*RunForked)(nil),             // 1: forge.event.v1.RunForked
-	(*InheritedStep)(nil),         // 2: forge.event.v1.InheritedStep
-	(*RunSignalled)(nil),          // 3: forge.event.v1.RunSignalled
-	(*RunPaused)(nil),             // 4: forge.event.v1.RunPaused
-	(*RunContinued)(nil),          // 5: forge.event.v1.RunContinued
-	(*RunResumed)(nil),            // 6: forge.event.v1.RunResumed
-	(*RunDeadlinePassed)(nil),     // 7: forge.event.v1.RunDeadlinePassed
-	(*RunStarted)(nil),            // 8: forge.event.v1.RunStarted
-	(*RunCompleted)(nil),          // 9: forge.event.v1.RunCompleted
-	(*RunFailed)(nil),             // 10: forge.event.v1.RunFailed
-	(*RunCancelRequested)(nil),    // 11: forge.event.v1.RunCancelRequested
-	(*RunCancelled)(nil),          // 12: forge.event.v1.RunCancelled
-	(*StepStarted)(nil),           // 13: forge.event.v1.StepStarted
-	(*StepAttemptStarted)(nil),    // 14: forge.event.v1.StepAttemptStarted
-	(*StepAttemptFailed)(nil),     // 15: forge.event.v1.StepAttemptFailed
-	(*StepCompleted)(nil),         // 16: forge.event.v1.StepCompleted
-	(*StepFailed)(nil),            // 17: forge.event.v1.StepFailed
-	(*StepSkipped)(nil),           // 18: forge.event.v1.StepSkipped
-	(*StepCancelled)(nil),         // 19: forge.event.v1.StepCancelled
-	nil,                           // 20: forge.event.v1.RunCreated.LabelsEntry
-	nil,                           // 21: forge.event.v1.StepStarted.InputEntry
-	(*v1.WorkflowDefinition)(nil), // 22: forge.workflow.v1.WorkflowDefinition
-	(*v11.Value)(nil),             // 23: forge.common.v1.Value
-	(*v12.ToolPolicy)(nil),        // 24: forge.tool.v1.ToolPolicy
-	(*v1.RunParent)(nil),          // 25: forge.workflow.v1.RunParent
-	(*v1.RunOrigin)(nil),          // 26: forge.workflow.v1.RunOrigin
-	(*v11.ForgeError)(nil),        // 27: forge.common.v1.ForgeError
-	(v1.StepType)(0),              // 28: forge.workflow.v1.StepType
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*v11.Usage)(nil),             // 30: forge.common.v1.Usage
+	(*RunQueued)(nil),             // 1: forge.event.v1.RunQueued
+	(*ConcurrencyRequested)(nil),  // 2: forge.event.v1.ConcurrencyRequested
+	(*ConcurrencyGranted)(nil),    // 3: forge.event.v1.ConcurrencyGranted
+	(*ConcurrencyReleased)(nil),   // 4: forge.event.v1.ConcurrencyReleased
+	(*RunForked)(nil),             // 5: forge.event.v1.RunForked
+	(*InheritedStep)(nil),         // 6: forge.event.v1.InheritedStep
+	(*RunSignalled)(nil),          // 7: forge.event.v1.RunSignalled
+	(*RunPaused)(nil),             // 8: forge.event.v1.RunPaused
+	(*RunContinued)(nil),          // 9: forge.event.v1.RunContinued
+	(*RunResumed)(nil),            // 10: forge.event.v1.RunResumed
+	(*RunDeadlinePassed)(nil),     // 11: forge.event.v1.RunDeadlinePassed
+	(*RunStarted)(nil),            // 12: forge.event.v1.RunStarted
+	(*RunCompleted)(nil),          // 13: forge.event.v1.RunCompleted
+	(*RunFailed)(nil),             // 14: forge.event.v1.RunFailed
+	(*RunCancelRequested)(nil),    // 15: forge.event.v1.RunCancelRequested
+	(*RunCancelled)(nil),          // 16: forge.event.v1.RunCancelled
+	(*StepStarted)(nil),           // 17: forge.event.v1.StepStarted
+	(*StepAttemptStarted)(nil),    // 18: forge.event.v1.StepAttemptStarted
+	(*StepAttemptFailed)(nil),     // 19: forge.event.v1.StepAttemptFailed
+	(*StepCompleted)(nil),         // 20: forge.event.v1.StepCompleted
+	(*StepFailed)(nil),            // 21: forge.event.v1.StepFailed
+	(*StepSkipped)(nil),           // 22: forge.event.v1.StepSkipped
+	(*StepCancelled)(nil),         // 23: forge.event.v1.StepCancelled
+	nil,                           // 24: forge.event.v1.RunCreated.LabelsEntry
+	nil,                           // 25: forge.event.v1.StepStarted.InputEntry
+	(*v1.WorkflowDefinition)(nil), // 26: forge.workflow.v1.WorkflowDefinition
+	(*v11.Value)(nil),             // 27: forge.common.v1.Value
+	(*v12.ToolPolicy)(nil),        // 28: forge.tool.v1.ToolPolicy
+	(*v1.RunParent)(nil),          // 29: forge.workflow.v1.RunParent
+	(*v1.RunOrigin)(nil),          // 30: forge.workflow.v1.RunOrigin
+	(*v11.ForgeError)(nil),        // 31: forge.common.v1.ForgeError
+	(v1.StepType)(0),              // 32: forge.workflow.v1.StepType
+	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
+	(*v11.Usage)(nil),             // 34: forge.common.v1.Usage
 }
 var file_forge_event_v1_run_events_proto_depIdxs = []int32{
-	22, // 0: forge.event.v1.RunCreated.definition:type_name -> forge.workflow.v1.WorkflowDefinition
-	23, // 1: forge.event.v1.RunCreated.inputs:type_name -> forge.common.v1.Value
-	20, // 2: forge.event.v1.RunCreated.labels:type_name -> forge.event.v1.RunCreated.LabelsEntry
-	24, // 3: forge.event.v1.RunCreated.policy:type_name -> forge.tool.v1.ToolPolicy
-	25, // 4: forge.event.v1.RunCreated.parent:type_name -> forge.workflow.v1.RunParent
-	26, // 5: forge.event.v1.RunForked.origin:type_name -> forge.workflow.v1.RunOrigin
-	2,  // 6: forge.event.v1.RunForked.steps:type_name -> forge.event.v1.InheritedStep
-	23, // 7: forge.event.v1.InheritedStep.output:type_name -> forge.common.v1.Value
-	23, // 8: forge.event.v1.InheritedStep.items:type_name -> forge.common.v1.Value
-	23, // 9: forge.event.v1.RunSignalled.payload:type_name -> forge.common.v1.Value
-	23, // 10: forge.event.v1.RunCompleted.output:type_name -> forge.common.v1.Value
-	27, // 11: forge.event.v1.RunFailed.error:type_name -> forge.common.v1.ForgeError
-	28, // 12: forge.event.v1.StepStarted.step_type:type_name -> forge.workflow.v1.StepType
-	21, // 13: forge.event.v1.StepStarted.input:type_name -> forge.event.v1.StepStarted.InputEntry
-	29, // 14: forge.event.v1.StepStarted.waits_until:type_name -> google.protobuf.Timestamp
-	27, // 15: forge.event.v1.StepAttemptFailed.error:type_name -> forge.common.v1.ForgeError
-	29, // 16: forge.event.v1.StepAttemptFailed.next_attempt_at:type_name -> google.protobuf.Timestamp
-	30, // 17: forge.event.v1.StepAttemptFailed.usage:type_name -> forge.common.v1.Usage
-	23, // 18: forge.event.v1.StepCompleted.output:type_name -> forge.common.v1.Value
-	30, // 19: forge.event.v1.StepCompleted.usage:type_name -> forge.common.v1.Usage
-	27, // 20: forge.event.v1.StepFailed.error:type_name -> forge.common.v1.ForgeError
-	30, // 21: forge.event.v1.StepFailed.usage:type_name -> forge.common.v1.Usage
-	30, // 22: forge.event.v1.StepCancelled.usage:type_name -> forge.common.v1.Usage
-	23, // 23: forge.event.v1.StepStarted.InputEntry.value:type_name -> forge.common.v1.Value
+	26, // 0: forge.event.v1.RunCreated.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	27, // 1: forge.event.v1.RunCreated.inputs:type_name -> forge.common.v1.Value
+	24, // 2: forge.event.v1.RunCreated.labels:type_name -> forge.event.v1.RunCreated.LabelsEntry
+	28, // 3: forge.event.v1.RunCreated.policy:type_name -> forge.tool.v1.ToolPolicy
+	29, // 4: forge.event.v1.RunCreated.parent:type_name -> forge.workflow.v1.RunParent
+	30, // 5: forge.event.v1.RunForked.origin:type_name -> forge.workflow.v1.RunOrigin
+	6,  // 6: forge.event.v1.RunForked.steps:type_name -> forge.event.v1.InheritedStep
+	27, // 7: forge.event.v1.InheritedStep.output:type_name -> forge.common.v1.Value
+	27, // 8: forge.event.v1.InheritedStep.items:type_name -> forge.common.v1.Value
+	27, // 9: forge.event.v1.RunSignalled.payload:type_name -> forge.common.v1.Value
+	27, // 10: forge.event.v1.RunCompleted.output:type_name -> forge.common.v1.Value
+	31, // 11: forge.event.v1.RunFailed.error:type_name -> forge.common.v1.ForgeError
+	32, // 12: forge.event.v1.StepStarted.step_type:type_name -> forge.workflow.v1.StepType
+	25, // 13: forge.event.v1.StepStarted.input:type_name -> forge.event.v1.StepStarted.InputEntry
+	33, // 14: forge.event.v1.StepStarted.waits_until:type_name -> google.protobuf.Timestamp
+	31, // 15: forge.event.v1.StepAttemptFailed.error:type_name -> forge.common.v1.ForgeError
+	33, // 16: forge.event.v1.StepAttemptFailed.next_attempt_at:type_name -> google.protobuf.Timestamp
+	34, // 17: forge.event.v1.StepAttemptFailed.usage:type_name -> forge.common.v1.Usage
+	27, // 18: forge.event.v1.StepCompleted.output:type_name -> forge.common.v1.Value
+	34, // 19: forge.event.v1.StepCompleted.usage:type_name -> forge.common.v1.Usage
+	31, // 20: forge.event.v1.StepFailed.error:type_name -> forge.common.v1.ForgeError
+	34, // 21: forge.event.v1.StepFailed.usage:type_name -> forge.common.v1.Usage
+	34, // 22: forge.event.v1.StepCancelled.usage:type_name -> forge.common.v1.Usage
+	27, // 23: forge.event.v1.StepStarted.InputEntry.value:type_name -> forge.common.v1.Value
 	24, // [24:24] is the sub-list for method output_type
 	24, // [24:24] is the sub-list for method input_type
 	24, // [24:24] is the sub-list for extension type_name
@@ -1515,18 +1783,18 @@ func file_forge_event_v1_run_events_proto_init() {
 	if File_forge_event_v1_run_events_proto != nil {
 		return
 	}
-	file_forge_event_v1_run_events_proto_msgTypes[13].OneofWrappers = []any{}
-	file_forge_event_v1_run_events_proto_msgTypes[14].OneofWrappers = []any{}
-	file_forge_event_v1_run_events_proto_msgTypes[15].OneofWrappers = []any{}
-	file_forge_event_v1_run_events_proto_msgTypes[16].OneofWrappers = []any{}
 	file_forge_event_v1_run_events_proto_msgTypes[17].OneofWrappers = []any{}
+	file_forge_event_v1_run_events_proto_msgTypes[18].OneofWrappers = []any{}
+	file_forge_event_v1_run_events_proto_msgTypes[19].OneofWrappers = []any{}
+	file_forge_event_v1_run_events_proto_msgTypes[20].OneofWrappers = []any{}
+	file_forge_event_v1_run_events_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forge_event_v1_run_events_proto_rawDesc), len(file_forge_event_v1_run_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

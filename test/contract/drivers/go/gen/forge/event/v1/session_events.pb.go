@@ -25,6 +25,62 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Why a summary is made.
+type CompactionReason int32
+
+const (
+	CompactionReason_COMPACTION_REASON_UNSPECIFIED CompactionReason = 0
+	// Somebody asked for it.
+	CompactionReason_COMPACTION_REASON_REQUESTED CompactionReason = 1
+	// The conversation comes near the model's context window.
+	CompactionReason_COMPACTION_REASON_WINDOW CompactionReason = 2
+	// The provider refused the request as too long.
+	CompactionReason_COMPACTION_REASON_OVERFLOW CompactionReason = 3
+)
+
+// Enum value maps for CompactionReason.
+var (
+	CompactionReason_name = map[int32]string{
+		0: "COMPACTION_REASON_UNSPECIFIED",
+		1: "COMPACTION_REASON_REQUESTED",
+		2: "COMPACTION_REASON_WINDOW",
+		3: "COMPACTION_REASON_OVERFLOW",
+	}
+	CompactionReason_value = map[string]int32{
+		"COMPACTION_REASON_UNSPECIFIED": 0,
+		"COMPACTION_REASON_REQUESTED":   1,
+		"COMPACTION_REASON_WINDOW":      2,
+		"COMPACTION_REASON_OVERFLOW":    3,
+	}
+)
+
+func (x CompactionReason) Enum() *CompactionReason {
+	p := new(CompactionReason)
+	*p = x
+	return p
+}
+
+func (x CompactionReason) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CompactionReason) Descriptor() protoreflect.EnumDescriptor {
+	return file_forge_event_v1_session_events_proto_enumTypes[0].Descriptor()
+}
+
+func (CompactionReason) Type() protoreflect.EnumType {
+	return &file_forge_event_v1_session_events_proto_enumTypes[0]
+}
+
+func (x CompactionReason) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CompactionReason.Descriptor instead.
+func (CompactionReason) EnumDescriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{0}
+}
+
 // Where a turn stands, as a mark for people and for forks: `through_seq` of a fork may be any seq, and is best one of these.
 type CheckpointKind int32
 
@@ -62,11 +118,11 @@ func (x CheckpointKind) String() string {
 }
 
 func (CheckpointKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_forge_event_v1_session_events_proto_enumTypes[0].Descriptor()
+	return file_forge_event_v1_session_events_proto_enumTypes[1].Descriptor()
 }
 
 func (CheckpointKind) Type() protoreflect.EnumType {
-	return &file_forge_event_v1_session_events_proto_enumTypes[0]
+	return &file_forge_event_v1_session_events_proto_enumTypes[1]
 }
 
 func (x CheckpointKind) Number() protoreflect.EnumNumber {
@@ -75,7 +131,7 @@ func (x CheckpointKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CheckpointKind.Descriptor instead.
 func (CheckpointKind) EnumDescriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{0}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{1}
 }
 
 // Why a model stopped writing.
@@ -124,11 +180,11 @@ func (x FinishReason) String() string {
 }
 
 func (FinishReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_forge_event_v1_session_events_proto_enumTypes[1].Descriptor()
+	return file_forge_event_v1_session_events_proto_enumTypes[2].Descriptor()
 }
 
 func (FinishReason) Type() protoreflect.EnumType {
-	return &file_forge_event_v1_session_events_proto_enumTypes[1]
+	return &file_forge_event_v1_session_events_proto_enumTypes[2]
 }
 
 func (x FinishReason) Number() protoreflect.EnumNumber {
@@ -137,7 +193,7 @@ func (x FinishReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FinishReason.Descriptor instead.
 func (FinishReason) EnumDescriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{1}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{2}
 }
 
 // A session began.
@@ -149,6 +205,7 @@ type SessionCreated struct {
 	Queue         string                 `protobuf:"bytes,4,opt,name=queue,proto3" json:"queue,omitempty"`
 	Title         string                 `protobuf:"bytes,5,opt,name=title,proto3" json:"title,omitempty"`
 	Parent        *v1.ParentStep         `protobuf:"bytes,6,opt,name=parent,proto3" json:"parent,omitempty"`
+	ParentCall    *v1.ParentCall         `protobuf:"bytes,7,opt,name=parent_call,json=parentCall,proto3" json:"parent_call,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -225,6 +282,13 @@ func (x *SessionCreated) GetParent() *v1.ParentStep {
 	return nil
 }
 
+func (x *SessionCreated) GetParentCall() *v1.ParentCall {
+	if x != nil {
+		return x.ParentCall
+	}
+	return nil
+}
+
 // A session ended.
 type SessionClosed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -264,8 +328,10 @@ func (*SessionClosed) Descriptor() ([]byte, []int) {
 
 // The tool policy was replaced.
 type SessionPolicyUpdated struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Policy        *v11.ToolPolicy        `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Policy *v11.ToolPolicy        `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
+	// What was granted for the session, and for the turn, holds no more.
+	GrantsRevoked bool `protobuf:"varint,2,opt,name=grants_revoked,json=grantsRevoked,proto3" json:"grants_revoked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -307,12 +373,23 @@ func (x *SessionPolicyUpdated) GetPolicy() *v11.ToolPolicy {
 	return nil
 }
 
+func (x *SessionPolicyUpdated) GetGrantsRevoked() bool {
+	if x != nil {
+		return x.GrantsRevoked
+	}
+	return false
+}
+
 // A summary stands for the conversation up to a seq. The events stay.
 type SessionCompacted struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Summary string                 `protobuf:"bytes,1,opt,name=summary,proto3" json:"summary,omitempty"`
 	// Inclusive.
-	ThroughSeq    uint64 `protobuf:"varint,2,opt,name=through_seq,json=throughSeq,proto3" json:"through_seq,omitempty"`
+	ThroughSeq uint64 `protobuf:"varint,2,opt,name=through_seq,json=throughSeq,proto3" json:"through_seq,omitempty"`
+	// Of a summary that a model wrote.
+	CompactionId  string     `protobuf:"bytes,3,opt,name=compaction_id,json=compactionId,proto3" json:"compaction_id,omitempty"`
+	Model         string     `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
+	Usage         *v12.Usage `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -361,6 +438,214 @@ func (x *SessionCompacted) GetThroughSeq() uint64 {
 	return 0
 }
 
+func (x *SessionCompacted) GetCompactionId() string {
+	if x != nil {
+		return x.CompactionId
+	}
+	return ""
+}
+
+func (x *SessionCompacted) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *SessionCompacted) GetUsage() *v12.Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+// A model is to summarise the conversation. No model call of the session starts before it has.
+type SessionCompactionRequested struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	CompactionId string                 `protobuf:"bytes,1,opt,name=compaction_id,json=compactionId,proto3" json:"compaction_id,omitempty"`
+	// Inclusive; at a closed step: no call without its result is cut.
+	ThroughSeq uint64           `protobuf:"varint,2,opt,name=through_seq,json=throughSeq,proto3" json:"through_seq,omitempty"`
+	Reason     CompactionReason `protobuf:"varint,3,opt,name=reason,proto3,enum=forge.event.v1.CompactionReason" json:"reason,omitempty"`
+	// For the one who summarises; at most 4,096 characters.
+	Instructions  string `protobuf:"bytes,4,opt,name=instructions,proto3" json:"instructions,omitempty"`
+	Model         string `protobuf:"bytes,5,opt,name=model,proto3" json:"model,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionCompactionRequested) Reset() {
+	*x = SessionCompactionRequested{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionCompactionRequested) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionCompactionRequested) ProtoMessage() {}
+
+func (x *SessionCompactionRequested) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionCompactionRequested.ProtoReflect.Descriptor instead.
+func (*SessionCompactionRequested) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *SessionCompactionRequested) GetCompactionId() string {
+	if x != nil {
+		return x.CompactionId
+	}
+	return ""
+}
+
+func (x *SessionCompactionRequested) GetThroughSeq() uint64 {
+	if x != nil {
+		return x.ThroughSeq
+	}
+	return 0
+}
+
+func (x *SessionCompactionRequested) GetReason() CompactionReason {
+	if x != nil {
+		return x.Reason
+	}
+	return CompactionReason_COMPACTION_REASON_UNSPECIFIED
+}
+
+func (x *SessionCompactionRequested) GetInstructions() string {
+	if x != nil {
+		return x.Instructions
+	}
+	return ""
+}
+
+func (x *SessionCompactionRequested) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+// No summary came of it; the conversation is as it was.
+type SessionCompactionFailed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CompactionId  string                 `protobuf:"bytes,1,opt,name=compaction_id,json=compactionId,proto3" json:"compaction_id,omitempty"`
+	Error         *v12.ForgeError        `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionCompactionFailed) Reset() {
+	*x = SessionCompactionFailed{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionCompactionFailed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionCompactionFailed) ProtoMessage() {}
+
+func (x *SessionCompactionFailed) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionCompactionFailed.ProtoReflect.Descriptor instead.
+func (*SessionCompactionFailed) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SessionCompactionFailed) GetCompactionId() string {
+	if x != nil {
+		return x.CompactionId
+	}
+	return ""
+}
+
+func (x *SessionCompactionFailed) GetError() *v12.ForgeError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+// The conversation stands as it did at a seq: what came after is no part of it any more. The events stay.
+type SessionRewound struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Inclusive.
+	ThroughSeq uint64 `protobuf:"varint,1,opt,name=through_seq,json=throughSeq,proto3" json:"through_seq,omitempty"`
+	// The undo that took back the files, where they were to be taken back.
+	UndoId        string `protobuf:"bytes,2,opt,name=undo_id,json=undoId,proto3" json:"undo_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionRewound) Reset() {
+	*x = SessionRewound{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionRewound) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionRewound) ProtoMessage() {}
+
+func (x *SessionRewound) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionRewound.ProtoReflect.Descriptor instead.
+func (*SessionRewound) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *SessionRewound) GetThroughSeq() uint64 {
+	if x != nil {
+		return x.ThroughSeq
+	}
+	return 0
+}
+
+func (x *SessionRewound) GetUndoId() string {
+	if x != nil {
+		return x.UndoId
+	}
+	return ""
+}
+
 // A session began with another's history; it is in this stream, before this event, as messages.
 type SessionForked struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
@@ -372,7 +657,7 @@ type SessionForked struct {
 
 func (x *SessionForked) Reset() {
 	*x = SessionForked{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[4]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -384,7 +669,7 @@ func (x *SessionForked) String() string {
 func (*SessionForked) ProtoMessage() {}
 
 func (x *SessionForked) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[4]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -397,7 +682,7 @@ func (x *SessionForked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionForked.ProtoReflect.Descriptor instead.
 func (*SessionForked) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{4}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SessionForked) GetSourceSessionId() string {
@@ -424,7 +709,7 @@ type MessageAdded struct {
 
 func (x *MessageAdded) Reset() {
 	*x = MessageAdded{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[5]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -436,7 +721,7 @@ func (x *MessageAdded) String() string {
 func (*MessageAdded) ProtoMessage() {}
 
 func (x *MessageAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[5]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -449,7 +734,7 @@ func (x *MessageAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageAdded.ProtoReflect.Descriptor instead.
 func (*MessageAdded) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{5}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *MessageAdded) GetMessage() *v1.Message {
@@ -465,14 +750,16 @@ type TurnStarted struct {
 	// The tools as the turn's model sees them, frozen for the turn.
 	Tools []*v11.ToolSpec `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
 	// Ends the turn when it passes.
-	DeadlineAt    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=deadline_at,json=deadlineAt,proto3" json:"deadline_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	DeadlineAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=deadline_at,json=deadlineAt,proto3" json:"deadline_at,omitempty"`
+	// Rules and references that the host put before the turn, for review: paths relative to the workspace, for example "AGENTS.md"; at most 256.
+	ContextSources []string `protobuf:"bytes,3,rep,name=context_sources,json=contextSources,proto3" json:"context_sources,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *TurnStarted) Reset() {
 	*x = TurnStarted{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[6]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -484,7 +771,7 @@ func (x *TurnStarted) String() string {
 func (*TurnStarted) ProtoMessage() {}
 
 func (x *TurnStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[6]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -497,7 +784,7 @@ func (x *TurnStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnStarted.ProtoReflect.Descriptor instead.
 func (*TurnStarted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{6}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TurnStarted) GetTools() []*v11.ToolSpec {
@@ -510,6 +797,13 @@ func (x *TurnStarted) GetTools() []*v11.ToolSpec {
 func (x *TurnStarted) GetDeadlineAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.DeadlineAt
+	}
+	return nil
+}
+
+func (x *TurnStarted) GetContextSources() []string {
+	if x != nil {
+		return x.ContextSources
 	}
 	return nil
 }
@@ -533,7 +827,7 @@ type TurnOutputDelta struct {
 
 func (x *TurnOutputDelta) Reset() {
 	*x = TurnOutputDelta{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[7]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -545,7 +839,7 @@ func (x *TurnOutputDelta) String() string {
 func (*TurnOutputDelta) ProtoMessage() {}
 
 func (x *TurnOutputDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[7]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -558,7 +852,7 @@ func (x *TurnOutputDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnOutputDelta.ProtoReflect.Descriptor instead.
 func (*TurnOutputDelta) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{7}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TurnOutputDelta) GetOffset() uint64 {
@@ -643,7 +937,7 @@ type ToolArgumentsDelta struct {
 
 func (x *ToolArgumentsDelta) Reset() {
 	*x = ToolArgumentsDelta{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[8]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -655,7 +949,7 @@ func (x *ToolArgumentsDelta) String() string {
 func (*ToolArgumentsDelta) ProtoMessage() {}
 
 func (x *ToolArgumentsDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[8]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -668,7 +962,7 @@ func (x *ToolArgumentsDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolArgumentsDelta.ProtoReflect.Descriptor instead.
 func (*ToolArgumentsDelta) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{8}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ToolArgumentsDelta) GetProviderCallId() string {
@@ -705,7 +999,7 @@ type TurnCompleted struct {
 
 func (x *TurnCompleted) Reset() {
 	*x = TurnCompleted{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[9]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -717,7 +1011,7 @@ func (x *TurnCompleted) String() string {
 func (*TurnCompleted) ProtoMessage() {}
 
 func (x *TurnCompleted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[9]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -730,7 +1024,7 @@ func (x *TurnCompleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnCompleted.ProtoReflect.Descriptor instead.
 func (*TurnCompleted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{9}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TurnCompleted) GetOutcome() v1.TurnOutcome {
@@ -766,7 +1060,7 @@ type TurnFailed struct {
 
 func (x *TurnFailed) Reset() {
 	*x = TurnFailed{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[10]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -778,7 +1072,7 @@ func (x *TurnFailed) String() string {
 func (*TurnFailed) ProtoMessage() {}
 
 func (x *TurnFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[10]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -791,7 +1085,7 @@ func (x *TurnFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnFailed.ProtoReflect.Descriptor instead.
 func (*TurnFailed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{10}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TurnFailed) GetOutcome() v1.TurnOutcome {
@@ -826,7 +1120,7 @@ type TurnCancelRequested struct {
 
 func (x *TurnCancelRequested) Reset() {
 	*x = TurnCancelRequested{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[11]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -838,7 +1132,7 @@ func (x *TurnCancelRequested) String() string {
 func (*TurnCancelRequested) ProtoMessage() {}
 
 func (x *TurnCancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[11]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -851,7 +1145,7 @@ func (x *TurnCancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnCancelRequested.ProtoReflect.Descriptor instead.
 func (*TurnCancelRequested) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{11}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TurnCancelRequested) GetReason() string {
@@ -871,7 +1165,7 @@ type TurnCancelled struct {
 
 func (x *TurnCancelled) Reset() {
 	*x = TurnCancelled{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[12]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -883,7 +1177,7 @@ func (x *TurnCancelled) String() string {
 func (*TurnCancelled) ProtoMessage() {}
 
 func (x *TurnCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[12]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -896,7 +1190,7 @@ func (x *TurnCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnCancelled.ProtoReflect.Descriptor instead.
 func (*TurnCancelled) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{12}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TurnCancelled) GetUsage() *v12.Usage {
@@ -917,7 +1211,7 @@ type TurnAbandoned struct {
 
 func (x *TurnAbandoned) Reset() {
 	*x = TurnAbandoned{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[13]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -929,7 +1223,7 @@ func (x *TurnAbandoned) String() string {
 func (*TurnAbandoned) ProtoMessage() {}
 
 func (x *TurnAbandoned) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[13]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -942,7 +1236,7 @@ func (x *TurnAbandoned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnAbandoned.ProtoReflect.Descriptor instead.
 func (*TurnAbandoned) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{13}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TurnAbandoned) GetReason() string {
@@ -964,15 +1258,19 @@ type TurnInputRequested struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	InputId string                 `protobuf:"bytes,1,opt,name=input_id,json=inputId,proto3" json:"input_id,omitempty"`
 	// What is asked; at most 4,096 characters.
-	Question      string                 `protobuf:"bytes,2,opt,name=question,proto3" json:"question,omitempty"`
-	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	Question  string                 `protobuf:"bytes,2,opt,name=question,proto3" json:"question,omitempty"`
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// Set where the call failed and the agent's recovery asks a person: the answer becomes the call's result.
+	Error *v12.ForgeError `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
+	// Of a tool that needs the answer to go on: comes back to its worker; at most 16 KiB.
+	ResumeJson    string `protobuf:"bytes,5,opt,name=resume_json,json=resumeJson,proto3" json:"resume_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TurnInputRequested) Reset() {
 	*x = TurnInputRequested{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[14]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -984,7 +1282,7 @@ func (x *TurnInputRequested) String() string {
 func (*TurnInputRequested) ProtoMessage() {}
 
 func (x *TurnInputRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[14]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -997,7 +1295,7 @@ func (x *TurnInputRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnInputRequested.ProtoReflect.Descriptor instead.
 func (*TurnInputRequested) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{14}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TurnInputRequested) GetInputId() string {
@@ -1021,6 +1319,20 @@ func (x *TurnInputRequested) GetExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *TurnInputRequested) GetError() *v12.ForgeError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+func (x *TurnInputRequested) GetResumeJson() string {
+	if x != nil {
+		return x.ResumeJson
+	}
+	return ""
+}
+
 // A person answered; the answer is the tool's output, and `tool.completed` follows.
 type TurnInputProvided struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1032,7 +1344,7 @@ type TurnInputProvided struct {
 
 func (x *TurnInputProvided) Reset() {
 	*x = TurnInputProvided{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[15]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1044,7 +1356,7 @@ func (x *TurnInputProvided) String() string {
 func (*TurnInputProvided) ProtoMessage() {}
 
 func (x *TurnInputProvided) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[15]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1057,7 +1369,7 @@ func (x *TurnInputProvided) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnInputProvided.ProtoReflect.Descriptor instead.
 func (*TurnInputProvided) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{15}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TurnInputProvided) GetInputId() string {
@@ -1084,7 +1396,7 @@ type TurnSteered struct {
 
 func (x *TurnSteered) Reset() {
 	*x = TurnSteered{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[16]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1096,7 +1408,7 @@ func (x *TurnSteered) String() string {
 func (*TurnSteered) ProtoMessage() {}
 
 func (x *TurnSteered) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[16]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1109,7 +1421,7 @@ func (x *TurnSteered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnSteered.ProtoReflect.Descriptor instead.
 func (*TurnSteered) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{16}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TurnSteered) GetMessage() *v1.Message {
@@ -1128,7 +1440,7 @@ type TurnPaused struct {
 
 func (x *TurnPaused) Reset() {
 	*x = TurnPaused{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[17]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1140,7 +1452,7 @@ func (x *TurnPaused) String() string {
 func (*TurnPaused) ProtoMessage() {}
 
 func (x *TurnPaused) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[17]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1153,7 +1465,7 @@ func (x *TurnPaused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnPaused.ProtoReflect.Descriptor instead.
 func (*TurnPaused) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{17}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{20}
 }
 
 // The turn goes on.
@@ -1165,7 +1477,7 @@ type TurnContinued struct {
 
 func (x *TurnContinued) Reset() {
 	*x = TurnContinued{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[18]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1177,7 +1489,7 @@ func (x *TurnContinued) String() string {
 func (*TurnContinued) ProtoMessage() {}
 
 func (x *TurnContinued) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[18]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1190,7 +1502,958 @@ func (x *TurnContinued) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnContinued.ProtoReflect.Descriptor instead.
 func (*TurnContinued) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{18}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{21}
+}
+
+// A tool call changed files of the workspace: one transaction, undone whole or not at all.
+type WorkspaceChangeRecorded struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	ChangeId string                 `protobuf:"bytes,1,opt,name=change_id,json=changeId,proto3" json:"change_id,omitempty"`
+	// At most 1,000; what is beyond is counted in not_undoable.
+	Files []*v1.FileChange `protobuf:"bytes,2,rep,name=files,proto3" json:"files,omitempty"`
+	// True where the tool did not say so itself: found by comparing the workspace before and after.
+	Observed bool `protobuf:"varint,3,opt,name=observed,proto3" json:"observed,omitempty"`
+	// What else happened that nobody can undo, for people: "12 ignored files", ".git refs"; at most 32 of at most 256 characters.
+	NotUndoable []string `protobuf:"bytes,4,rep,name=not_undoable,json=notUndoable,proto3" json:"not_undoable,omitempty"`
+	// The tool that was called; filled in by the control plane.
+	Tool          string `protobuf:"bytes,5,opt,name=tool,proto3" json:"tool,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkspaceChangeRecorded) Reset() {
+	*x = WorkspaceChangeRecorded{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkspaceChangeRecorded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkspaceChangeRecorded) ProtoMessage() {}
+
+func (x *WorkspaceChangeRecorded) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkspaceChangeRecorded.ProtoReflect.Descriptor instead.
+func (*WorkspaceChangeRecorded) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *WorkspaceChangeRecorded) GetChangeId() string {
+	if x != nil {
+		return x.ChangeId
+	}
+	return ""
+}
+
+func (x *WorkspaceChangeRecorded) GetFiles() []*v1.FileChange {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *WorkspaceChangeRecorded) GetObserved() bool {
+	if x != nil {
+		return x.Observed
+	}
+	return false
+}
+
+func (x *WorkspaceChangeRecorded) GetNotUndoable() []string {
+	if x != nil {
+		return x.NotUndoable
+	}
+	return nil
+}
+
+func (x *WorkspaceChangeRecorded) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+// Changes are to be taken back.
+type WorkspaceUndoRequested struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	UndoId string                 `protobuf:"bytes,1,opt,name=undo_id,json=undoId,proto3" json:"undo_id,omitempty"`
+	// In the order in which they are taken back: newest first; at most 1,000.
+	ChangeIds []string `protobuf:"bytes,2,rep,name=change_ids,json=changeIds,proto3" json:"change_ids,omitempty"`
+	// The conversation is rewound to here once the files are as they were; 0: it stays.
+	RewindThroughSeq uint64 `protobuf:"varint,3,opt,name=rewind_through_seq,json=rewindThroughSeq,proto3" json:"rewind_through_seq,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *WorkspaceUndoRequested) Reset() {
+	*x = WorkspaceUndoRequested{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkspaceUndoRequested) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkspaceUndoRequested) ProtoMessage() {}
+
+func (x *WorkspaceUndoRequested) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkspaceUndoRequested.ProtoReflect.Descriptor instead.
+func (*WorkspaceUndoRequested) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *WorkspaceUndoRequested) GetUndoId() string {
+	if x != nil {
+		return x.UndoId
+	}
+	return ""
+}
+
+func (x *WorkspaceUndoRequested) GetChangeIds() []string {
+	if x != nil {
+		return x.ChangeIds
+	}
+	return nil
+}
+
+func (x *WorkspaceUndoRequested) GetRewindThroughSeq() uint64 {
+	if x != nil {
+		return x.RewindThroughSeq
+	}
+	return 0
+}
+
+// Why a change was left as it is.
+type UndoRefusal struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	ChangeId string                 `protobuf:"bytes,1,opt,name=change_id,json=changeId,proto3" json:"change_id,omitempty"`
+	Path     string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	// For people, for example "was changed since by somebody else".
+	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoRefusal) Reset() {
+	*x = UndoRefusal{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoRefusal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoRefusal) ProtoMessage() {}
+
+func (x *UndoRefusal) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoRefusal.ProtoReflect.Descriptor instead.
+func (*UndoRefusal) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *UndoRefusal) GetChangeId() string {
+	if x != nil {
+		return x.ChangeId
+	}
+	return ""
+}
+
+func (x *UndoRefusal) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *UndoRefusal) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// What came of an undo. A person's later change is never destroyed: such a change is refused, and so are those beneath it.
+type WorkspaceChangeUndone struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	UndoId        string                 `protobuf:"bytes,1,opt,name=undo_id,json=undoId,proto3" json:"undo_id,omitempty"`
+	ChangeIds     []string               `protobuf:"bytes,2,rep,name=change_ids,json=changeIds,proto3" json:"change_ids,omitempty"`
+	Refused       []*UndoRefusal         `protobuf:"bytes,3,rep,name=refused,proto3" json:"refused,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkspaceChangeUndone) Reset() {
+	*x = WorkspaceChangeUndone{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkspaceChangeUndone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkspaceChangeUndone) ProtoMessage() {}
+
+func (x *WorkspaceChangeUndone) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkspaceChangeUndone.ProtoReflect.Descriptor instead.
+func (*WorkspaceChangeUndone) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *WorkspaceChangeUndone) GetUndoId() string {
+	if x != nil {
+		return x.UndoId
+	}
+	return ""
+}
+
+func (x *WorkspaceChangeUndone) GetChangeIds() []string {
+	if x != nil {
+		return x.ChangeIds
+	}
+	return nil
+}
+
+func (x *WorkspaceChangeUndone) GetRefused() []*UndoRefusal {
+	if x != nil {
+		return x.Refused
+	}
+	return nil
+}
+
+// Nothing was undone.
+type WorkspaceUndoFailed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	UndoId        string                 `protobuf:"bytes,1,opt,name=undo_id,json=undoId,proto3" json:"undo_id,omitempty"`
+	Error         *v12.ForgeError        `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkspaceUndoFailed) Reset() {
+	*x = WorkspaceUndoFailed{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkspaceUndoFailed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkspaceUndoFailed) ProtoMessage() {}
+
+func (x *WorkspaceUndoFailed) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkspaceUndoFailed.ProtoReflect.Descriptor instead.
+func (*WorkspaceUndoFailed) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *WorkspaceUndoFailed) GetUndoId() string {
+	if x != nil {
+		return x.UndoId
+	}
+	return ""
+}
+
+func (x *WorkspaceUndoFailed) GetError() *v12.ForgeError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+// The agent says what it is going to do and how far it is. For people; nothing follows from it.
+type PlanUpdated struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Plan          *v1.Plan               `protobuf:"bytes,1,opt,name=plan,proto3" json:"plan,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanUpdated) Reset() {
+	*x = PlanUpdated{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanUpdated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanUpdated) ProtoMessage() {}
+
+func (x *PlanUpdated) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanUpdated.ProtoReflect.Descriptor instead.
+func (*PlanUpdated) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *PlanUpdated) GetPlan() *v1.Plan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+// A tool tells people how far it is. Kept like output: pruned once the call has ended.
+type UserProgressReported struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 1,024 characters.
+	Message string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	// 0 to 1; absent: unknown.
+	Fraction *float64 `protobuf:"fixed64,2,opt,name=fraction,proto3,oneof" json:"fraction,omitempty"`
+	Epoch    uint32   `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// Pieces reported by this attempt before.
+	Offset        uint64 `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserProgressReported) Reset() {
+	*x = UserProgressReported{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserProgressReported) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserProgressReported) ProtoMessage() {}
+
+func (x *UserProgressReported) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserProgressReported.ProtoReflect.Descriptor instead.
+func (*UserProgressReported) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *UserProgressReported) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *UserProgressReported) GetFraction() float64 {
+	if x != nil && x.Fraction != nil {
+		return *x.Fraction
+	}
+	return 0
+}
+
+func (x *UserProgressReported) GetEpoch() uint32 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *UserProgressReported) GetOffset() uint64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+// A tool tells an application something of its own. Kept like output: pruned once the call has ended.
+type UserStructuredReported struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The application's name for it; at most 128 characters.
+	Type string `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
+	// At most 16 KiB.
+	Json          string `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
+	Epoch         uint32 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Offset        uint64 `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserStructuredReported) Reset() {
+	*x = UserStructuredReported{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserStructuredReported) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserStructuredReported) ProtoMessage() {}
+
+func (x *UserStructuredReported) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserStructuredReported.ProtoReflect.Descriptor instead.
+func (*UserStructuredReported) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *UserStructuredReported) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *UserStructuredReported) GetJson() string {
+	if x != nil {
+		return x.Json
+	}
+	return ""
+}
+
+func (x *UserStructuredReported) GetEpoch() uint32 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *UserStructuredReported) GetOffset() uint64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+// One thing that a hook changes.
+type HookEdit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*HookEdit_AddMessage
+	//	*HookEdit_ReplaceText
+	//	*HookEdit_Block
+	//	*HookEdit_GoOn
+	//	*HookEdit_DenyCall
+	Kind          isHookEdit_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HookEdit) Reset() {
+	*x = HookEdit{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HookEdit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HookEdit) ProtoMessage() {}
+
+func (x *HookEdit) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HookEdit.ProtoReflect.Descriptor instead.
+func (*HookEdit) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *HookEdit) GetKind() isHookEdit_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *HookEdit) GetAddMessage() *v1.Message {
+	if x != nil {
+		if x, ok := x.Kind.(*HookEdit_AddMessage); ok {
+			return x.AddMessage
+		}
+	}
+	return nil
+}
+
+func (x *HookEdit) GetReplaceText() string {
+	if x != nil {
+		if x, ok := x.Kind.(*HookEdit_ReplaceText); ok {
+			return x.ReplaceText
+		}
+	}
+	return ""
+}
+
+func (x *HookEdit) GetBlock() string {
+	if x != nil {
+		if x, ok := x.Kind.(*HookEdit_Block); ok {
+			return x.Block
+		}
+	}
+	return ""
+}
+
+func (x *HookEdit) GetGoOn() bool {
+	if x != nil {
+		if x, ok := x.Kind.(*HookEdit_GoOn); ok {
+			return x.GoOn
+		}
+	}
+	return false
+}
+
+func (x *HookEdit) GetDenyCall() *HookDeniedCall {
+	if x != nil {
+		if x, ok := x.Kind.(*HookEdit_DenyCall); ok {
+			return x.DenyCall
+		}
+	}
+	return nil
+}
+
+type isHookEdit_Kind interface {
+	isHookEdit_Kind()
+}
+
+type HookEdit_AddMessage struct {
+	// Joins the conversation here, at USER_MESSAGE before the message; ephemeral ones only for this turn. Text parts; role USER or SYSTEM. At most 16 KiB.
+	AddMessage *v1.Message `protobuf:"bytes,1,opt,name=add_message,json=addMessage,proto3,oneof"`
+}
+
+type HookEdit_ReplaceText struct {
+	// At USER_MESSAGE the message's text, at POST_LLM the answer's text, as later model calls read it. The original stays in its event. At most 64 KiB.
+	ReplaceText string `protobuf:"bytes,2,opt,name=replace_text,json=replaceText,proto3,oneof"`
+}
+
+type HookEdit_Block struct {
+	// The turn ends, outcome BLOCKED; for people, at most 1,024 characters. At USER_MESSAGE the message is read by no model, in later turns neither.
+	Block string `protobuf:"bytes,3,opt,name=block,proto3,oneof"`
+}
+
+type HookEdit_GoOn struct {
+	// At POST_LLM: another model call follows, although the answer called no tool.
+	GoOn bool `protobuf:"varint,4,opt,name=go_on,json=goOn,proto3,oneof"`
+}
+
+type HookEdit_DenyCall struct {
+	// At POST_LLM: this call of the answer is not made; the model is told why.
+	DenyCall *HookDeniedCall `protobuf:"bytes,5,opt,name=deny_call,json=denyCall,proto3,oneof"`
+}
+
+func (*HookEdit_AddMessage) isHookEdit_Kind() {}
+
+func (*HookEdit_ReplaceText) isHookEdit_Kind() {}
+
+func (*HookEdit_Block) isHookEdit_Kind() {}
+
+func (*HookEdit_GoOn) isHookEdit_Kind() {}
+
+func (*HookEdit_DenyCall) isHookEdit_Kind() {}
+
+// A call that a hook does not let pass.
+type HookDeniedCall struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	ToolCallId string                 `protobuf:"bytes,1,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	// At most 1,024 characters.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HookDeniedCall) Reset() {
+	*x = HookDeniedCall{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HookDeniedCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HookDeniedCall) ProtoMessage() {}
+
+func (x *HookDeniedCall) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HookDeniedCall.ProtoReflect.Descriptor instead.
+func (*HookDeniedCall) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *HookDeniedCall) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+func (x *HookDeniedCall) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// A hook is called. What only the control plane needs (shipped hooks) has no such event: it answers at once.
+type HookRequested struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	HookCallId string                 `protobuf:"bytes,1,opt,name=hook_call_id,json=hookCallId,proto3" json:"hook_call_id,omitempty"`
+	Hook       string                 `protobuf:"bytes,2,opt,name=hook,proto3" json:"hook,omitempty"`
+	At         v1.HookAt              `protobuf:"varint,3,opt,name=at,proto3,enum=forge.session.v1.HookAt" json:"at,omitempty"`
+	// Which of the agent's hooks, from 0.
+	Index uint32 `protobuf:"varint,4,opt,name=index,proto3" json:"index,omitempty"`
+	// The event of the message or the answer that it is about; 0 at PRE_LLM.
+	AboutSeq      uint64 `protobuf:"varint,5,opt,name=about_seq,json=aboutSeq,proto3" json:"about_seq,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HookRequested) Reset() {
+	*x = HookRequested{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HookRequested) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HookRequested) ProtoMessage() {}
+
+func (x *HookRequested) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HookRequested.ProtoReflect.Descriptor instead.
+func (*HookRequested) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *HookRequested) GetHookCallId() string {
+	if x != nil {
+		return x.HookCallId
+	}
+	return ""
+}
+
+func (x *HookRequested) GetHook() string {
+	if x != nil {
+		return x.Hook
+	}
+	return ""
+}
+
+func (x *HookRequested) GetAt() v1.HookAt {
+	if x != nil {
+		return x.At
+	}
+	return v1.HookAt(0)
+}
+
+func (x *HookRequested) GetIndex() uint32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *HookRequested) GetAboutSeq() uint64 {
+	if x != nil {
+		return x.AboutSeq
+	}
+	return 0
+}
+
+// A hook answered; its edits hold from here on.
+type HookCompleted struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	HookCallId string                 `protobuf:"bytes,1,opt,name=hook_call_id,json=hookCallId,proto3" json:"hook_call_id,omitempty"`
+	Hook       string                 `protobuf:"bytes,2,opt,name=hook,proto3" json:"hook,omitempty"`
+	At         v1.HookAt              `protobuf:"varint,3,opt,name=at,proto3,enum=forge.session.v1.HookAt" json:"at,omitempty"`
+	// At most 16.
+	Edits      []*HookEdit `protobuf:"bytes,4,rep,name=edits,proto3" json:"edits,omitempty"`
+	DurationMs uint64      `protobuf:"varint,5,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
+	// Which of the agent's hooks, from 0.
+	Index uint32 `protobuf:"varint,6,opt,name=index,proto3" json:"index,omitempty"`
+	// The event of the message or the answer that it is about; 0 at PRE_LLM.
+	AboutSeq      uint64 `protobuf:"varint,7,opt,name=about_seq,json=aboutSeq,proto3" json:"about_seq,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HookCompleted) Reset() {
+	*x = HookCompleted{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HookCompleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HookCompleted) ProtoMessage() {}
+
+func (x *HookCompleted) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HookCompleted.ProtoReflect.Descriptor instead.
+func (*HookCompleted) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *HookCompleted) GetHookCallId() string {
+	if x != nil {
+		return x.HookCallId
+	}
+	return ""
+}
+
+func (x *HookCompleted) GetHook() string {
+	if x != nil {
+		return x.Hook
+	}
+	return ""
+}
+
+func (x *HookCompleted) GetAt() v1.HookAt {
+	if x != nil {
+		return x.At
+	}
+	return v1.HookAt(0)
+}
+
+func (x *HookCompleted) GetEdits() []*HookEdit {
+	if x != nil {
+		return x.Edits
+	}
+	return nil
+}
+
+func (x *HookCompleted) GetDurationMs() uint64 {
+	if x != nil {
+		return x.DurationMs
+	}
+	return 0
+}
+
+func (x *HookCompleted) GetIndex() uint32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *HookCompleted) GetAboutSeq() uint64 {
+	if x != nil {
+		return x.AboutSeq
+	}
+	return 0
+}
+
+// A hook failed or took too long. Before a model call the turn ends with it; after one, it goes on.
+type HookFailed struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	HookCallId string                 `protobuf:"bytes,1,opt,name=hook_call_id,json=hookCallId,proto3" json:"hook_call_id,omitempty"`
+	Hook       string                 `protobuf:"bytes,2,opt,name=hook,proto3" json:"hook,omitempty"`
+	At         v1.HookAt              `protobuf:"varint,3,opt,name=at,proto3,enum=forge.session.v1.HookAt" json:"at,omitempty"`
+	Error      *v12.ForgeError        `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
+	// Which of the agent's hooks, from 0.
+	Index         uint32 `protobuf:"varint,5,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HookFailed) Reset() {
+	*x = HookFailed{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HookFailed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HookFailed) ProtoMessage() {}
+
+func (x *HookFailed) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HookFailed.ProtoReflect.Descriptor instead.
+func (*HookFailed) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *HookFailed) GetHookCallId() string {
+	if x != nil {
+		return x.HookCallId
+	}
+	return ""
+}
+
+func (x *HookFailed) GetHook() string {
+	if x != nil {
+		return x.Hook
+	}
+	return ""
+}
+
+func (x *HookFailed) GetAt() v1.HookAt {
+	if x != nil {
+		return x.At
+	}
+	return v1.HookAt(0)
+}
+
+func (x *HookFailed) GetError() *v12.ForgeError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+func (x *HookFailed) GetIndex() uint32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
 }
 
 // A point of the turn from which a fork may be taken.
@@ -1203,7 +2466,7 @@ type TurnCheckpointed struct {
 
 func (x *TurnCheckpointed) Reset() {
 	*x = TurnCheckpointed{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[19]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1215,7 +2478,7 @@ func (x *TurnCheckpointed) String() string {
 func (*TurnCheckpointed) ProtoMessage() {}
 
 func (x *TurnCheckpointed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[19]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1228,7 +2491,7 @@ func (x *TurnCheckpointed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnCheckpointed.ProtoReflect.Descriptor instead.
 func (*TurnCheckpointed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{19}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *TurnCheckpointed) GetKind() CheckpointKind {
@@ -1252,7 +2515,7 @@ type ModelRequested struct {
 
 func (x *ModelRequested) Reset() {
 	*x = ModelRequested{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[20]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1264,7 +2527,7 @@ func (x *ModelRequested) String() string {
 func (*ModelRequested) ProtoMessage() {}
 
 func (x *ModelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[20]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1277,7 +2540,7 @@ func (x *ModelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRequested.ProtoReflect.Descriptor instead.
 func (*ModelRequested) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{20}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ModelRequested) GetModel() string {
@@ -1323,7 +2586,7 @@ type ModelStarted struct {
 
 func (x *ModelStarted) Reset() {
 	*x = ModelStarted{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[21]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1335,7 +2598,7 @@ func (x *ModelStarted) String() string {
 func (*ModelStarted) ProtoMessage() {}
 
 func (x *ModelStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[21]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1348,7 +2611,7 @@ func (x *ModelStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStarted.ProtoReflect.Descriptor instead.
 func (*ModelStarted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{21}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ModelStarted) GetRequestDigest() string {
@@ -1419,7 +2682,7 @@ type ModelAttemptFailed struct {
 
 func (x *ModelAttemptFailed) Reset() {
 	*x = ModelAttemptFailed{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[22]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1431,7 +2694,7 @@ func (x *ModelAttemptFailed) String() string {
 func (*ModelAttemptFailed) ProtoMessage() {}
 
 func (x *ModelAttemptFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[22]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1444,7 +2707,7 @@ func (x *ModelAttemptFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelAttemptFailed.ProtoReflect.Descriptor instead.
 func (*ModelAttemptFailed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{22}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ModelAttemptFailed) GetError() *v12.ForgeError {
@@ -1480,13 +2743,15 @@ type ModelCompleted struct {
 	DurationMs uint64 `protobuf:"varint,5,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
 	// Between start and the first piece of output.
 	FirstOutputMs uint64 `protobuf:"varint,6,opt,name=first_output_ms,json=firstOutputMs,proto3" json:"first_output_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// The model's context window in tokens, where the executor knows it.
+	ContextWindowTokens uint32 `protobuf:"varint,7,opt,name=context_window_tokens,json=contextWindowTokens,proto3" json:"context_window_tokens,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *ModelCompleted) Reset() {
 	*x = ModelCompleted{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[23]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1498,7 +2763,7 @@ func (x *ModelCompleted) String() string {
 func (*ModelCompleted) ProtoMessage() {}
 
 func (x *ModelCompleted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[23]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1511,7 +2776,7 @@ func (x *ModelCompleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCompleted.ProtoReflect.Descriptor instead.
 func (*ModelCompleted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{23}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ModelCompleted) GetParts() []*v1.Part {
@@ -1556,6 +2821,13 @@ func (x *ModelCompleted) GetFirstOutputMs() uint64 {
 	return 0
 }
 
+func (x *ModelCompleted) GetContextWindowTokens() uint32 {
+	if x != nil {
+		return x.ContextWindowTokens
+	}
+	return 0
+}
+
 // The model call ended without an answer.
 type ModelFailed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1566,7 +2838,7 @@ type ModelFailed struct {
 
 func (x *ModelFailed) Reset() {
 	*x = ModelFailed{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[24]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1578,7 +2850,7 @@ func (x *ModelFailed) String() string {
 func (*ModelFailed) ProtoMessage() {}
 
 func (x *ModelFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[24]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1591,7 +2863,7 @@ func (x *ModelFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelFailed.ProtoReflect.Descriptor instead.
 func (*ModelFailed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{24}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ModelFailed) GetError() *v12.ForgeError {
@@ -1610,7 +2882,7 @@ type ModelCancelled struct {
 
 func (x *ModelCancelled) Reset() {
 	*x = ModelCancelled{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[25]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1622,7 +2894,7 @@ func (x *ModelCancelled) String() string {
 func (*ModelCancelled) ProtoMessage() {}
 
 func (x *ModelCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[25]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1635,7 +2907,7 @@ func (x *ModelCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCancelled.ProtoReflect.Descriptor instead.
 func (*ModelCancelled) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{25}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{41}
 }
 
 // What the call used.
@@ -1649,7 +2921,7 @@ type ModelUsageRecorded struct {
 
 func (x *ModelUsageRecorded) Reset() {
 	*x = ModelUsageRecorded{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[26]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1661,7 +2933,7 @@ func (x *ModelUsageRecorded) String() string {
 func (*ModelUsageRecorded) ProtoMessage() {}
 
 func (x *ModelUsageRecorded) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[26]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1674,7 +2946,7 @@ func (x *ModelUsageRecorded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelUsageRecorded.ProtoReflect.Descriptor instead.
 func (*ModelUsageRecorded) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{26}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ModelUsageRecorded) GetModel() string {
@@ -1699,7 +2971,7 @@ type ToolRequested struct {
 	ArgumentsJson  string                  `protobuf:"bytes,2,opt,name=arguments_json,json=argumentsJson,proto3" json:"arguments_json,omitempty"`
 	ProviderCallId string                  `protobuf:"bytes,3,opt,name=provider_call_id,json=providerCallId,proto3" json:"provider_call_id,omitempty"`
 	Decision       *v11.CapabilityDecision `protobuf:"bytes,4,opt,name=decision,proto3" json:"decision,omitempty"`
-	// True where the tool was served as idempotent, so that a lost attempt may be dispatched again.
+	// True where the tool was served as idempotent, so that a lost attempt may be dispatched again. Of a run's call.
 	Idempotent bool `protobuf:"varint,5,opt,name=idempotent,proto3" json:"idempotent,omitempty"`
 	// Of a run's tool step: which execution.
 	ExecutionIndex *uint32 `protobuf:"varint,6,opt,name=execution_index,json=executionIndex,proto3,oneof" json:"execution_index,omitempty"`
@@ -1709,7 +2981,7 @@ type ToolRequested struct {
 
 func (x *ToolRequested) Reset() {
 	*x = ToolRequested{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[27]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1721,7 +2993,7 @@ func (x *ToolRequested) String() string {
 func (*ToolRequested) ProtoMessage() {}
 
 func (x *ToolRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[27]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1734,7 +3006,7 @@ func (x *ToolRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolRequested.ProtoReflect.Descriptor instead.
 func (*ToolRequested) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{27}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ToolRequested) GetTool() string {
@@ -1779,6 +3051,191 @@ func (x *ToolRequested) GetExecutionIndex() uint32 {
 	return 0
 }
 
+// The worker told what the call would do, and the gate decided on that.
+type ToolPreviewed struct {
+	state         protoimpl.MessageState  `protogen:"open.v1"`
+	Preview       *v11.ToolPreview        `protobuf:"bytes,1,opt,name=preview,proto3" json:"preview,omitempty"`
+	Decision      *v11.CapabilityDecision `protobuf:"bytes,2,opt,name=decision,proto3" json:"decision,omitempty"`
+	Worker        string                  `protobuf:"bytes,3,opt,name=worker,proto3" json:"worker,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolPreviewed) Reset() {
+	*x = ToolPreviewed{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolPreviewed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolPreviewed) ProtoMessage() {}
+
+func (x *ToolPreviewed) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolPreviewed.ProtoReflect.Descriptor instead.
+func (*ToolPreviewed) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ToolPreviewed) GetPreview() *v11.ToolPreview {
+	if x != nil {
+		return x.Preview
+	}
+	return nil
+}
+
+func (x *ToolPreviewed) GetDecision() *v11.CapabilityDecision {
+	if x != nil {
+		return x.Decision
+	}
+	return nil
+}
+
+func (x *ToolPreviewed) GetWorker() string {
+	if x != nil {
+		return x.Worker
+	}
+	return ""
+}
+
+// A person changed the arguments with the approval; these are executed.
+type ToolArgumentsEdited struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	ArgumentsJson   string                 `protobuf:"bytes,1,opt,name=arguments_json,json=argumentsJson,proto3" json:"arguments_json,omitempty"`
+	ArgumentsDigest string                 `protobuf:"bytes,2,opt,name=arguments_digest,json=argumentsDigest,proto3" json:"arguments_digest,omitempty"`
+	EditedBy        string                 `protobuf:"bytes,3,opt,name=edited_by,json=editedBy,proto3" json:"edited_by,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *ToolArgumentsEdited) Reset() {
+	*x = ToolArgumentsEdited{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolArgumentsEdited) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolArgumentsEdited) ProtoMessage() {}
+
+func (x *ToolArgumentsEdited) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolArgumentsEdited.ProtoReflect.Descriptor instead.
+func (*ToolArgumentsEdited) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *ToolArgumentsEdited) GetArgumentsJson() string {
+	if x != nil {
+		return x.ArgumentsJson
+	}
+	return ""
+}
+
+func (x *ToolArgumentsEdited) GetArgumentsDigest() string {
+	if x != nil {
+		return x.ArgumentsDigest
+	}
+	return ""
+}
+
+func (x *ToolArgumentsEdited) GetEditedBy() string {
+	if x != nil {
+		return x.EditedBy
+	}
+	return ""
+}
+
+// A call that failed is made again, because it is idempotent and the agent's recovery says so; or, with reason PREVIEW_STALE, it is previewed and decided on
+// again, because what it was decided on is no longer so and no person's answer is bound to it, or a call of the session itself changed the files since.
+type ToolRetried struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Error *v12.ForgeError        `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	// The attempt that failed, from 1.
+	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	NextAttemptAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=next_attempt_at,json=nextAttemptAt,proto3" json:"next_attempt_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolRetried) Reset() {
+	*x = ToolRetried{}
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolRetried) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolRetried) ProtoMessage() {}
+
+func (x *ToolRetried) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolRetried.ProtoReflect.Descriptor instead.
+func (*ToolRetried) Descriptor() ([]byte, []int) {
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *ToolRetried) GetError() *v12.ForgeError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+func (x *ToolRetried) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *ToolRetried) GetNextAttemptAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NextAttemptAt
+	}
+	return nil
+}
+
 // The call waits for a person.
 type ToolApprovalRequired struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1790,7 +3247,7 @@ type ToolApprovalRequired struct {
 
 func (x *ToolApprovalRequired) Reset() {
 	*x = ToolApprovalRequired{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[28]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1802,7 +3259,7 @@ func (x *ToolApprovalRequired) String() string {
 func (*ToolApprovalRequired) ProtoMessage() {}
 
 func (x *ToolApprovalRequired) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[28]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1815,7 +3272,7 @@ func (x *ToolApprovalRequired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolApprovalRequired.ProtoReflect.Descriptor instead.
 func (*ToolApprovalRequired) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{28}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ToolApprovalRequired) GetApprovalId() string {
@@ -1843,7 +3300,7 @@ type ToolDenied struct {
 
 func (x *ToolDenied) Reset() {
 	*x = ToolDenied{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[29]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1855,7 +3312,7 @@ func (x *ToolDenied) String() string {
 func (*ToolDenied) ProtoMessage() {}
 
 func (x *ToolDenied) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[29]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1868,7 +3325,7 @@ func (x *ToolDenied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolDenied.ProtoReflect.Descriptor instead.
 func (*ToolDenied) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{29}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ToolDenied) GetDecision() *v11.CapabilityDecision {
@@ -1896,7 +3353,7 @@ type ToolStarted struct {
 
 func (x *ToolStarted) Reset() {
 	*x = ToolStarted{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[30]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1908,7 +3365,7 @@ func (x *ToolStarted) String() string {
 func (*ToolStarted) ProtoMessage() {}
 
 func (x *ToolStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[30]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1921,7 +3378,7 @@ func (x *ToolStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolStarted.ProtoReflect.Descriptor instead.
 func (*ToolStarted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{30}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ToolStarted) GetWorker() string {
@@ -1951,7 +3408,7 @@ type ToolOutputDelta struct {
 
 func (x *ToolOutputDelta) Reset() {
 	*x = ToolOutputDelta{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[31]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1963,7 +3420,7 @@ func (x *ToolOutputDelta) String() string {
 func (*ToolOutputDelta) ProtoMessage() {}
 
 func (x *ToolOutputDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[31]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1976,7 +3433,7 @@ func (x *ToolOutputDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolOutputDelta.ProtoReflect.Descriptor instead.
 func (*ToolOutputDelta) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{31}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ToolOutputDelta) GetOffset() uint64 {
@@ -2002,16 +3459,18 @@ func (x *ToolOutputDelta) GetEpoch() uint32 {
 
 // The call returned.
 type ToolCompleted struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Output        *v12.Value             `protobuf:"bytes,1,opt,name=output,proto3" json:"output,omitempty"`
-	DurationMs    uint64                 `protobuf:"varint,2,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Output     *v12.Value             `protobuf:"bytes,1,opt,name=output,proto3" json:"output,omitempty"`
+	DurationMs uint64                 `protobuf:"varint,2,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
+	// The tool says that there is nothing left for the model to do. Where all calls of an answer say so, the turn ends.
+	BreakTurn     bool `protobuf:"varint,3,opt,name=break_turn,json=breakTurn,proto3" json:"break_turn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolCompleted) Reset() {
 	*x = ToolCompleted{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[32]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2023,7 +3482,7 @@ func (x *ToolCompleted) String() string {
 func (*ToolCompleted) ProtoMessage() {}
 
 func (x *ToolCompleted) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[32]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2036,7 +3495,7 @@ func (x *ToolCompleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCompleted.ProtoReflect.Descriptor instead.
 func (*ToolCompleted) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{32}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ToolCompleted) GetOutput() *v12.Value {
@@ -2053,6 +3512,13 @@ func (x *ToolCompleted) GetDurationMs() uint64 {
 	return 0
 }
 
+func (x *ToolCompleted) GetBreakTurn() bool {
+	if x != nil {
+		return x.BreakTurn
+	}
+	return false
+}
+
 // The call failed; the model is told.
 type ToolFailed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2064,7 +3530,7 @@ type ToolFailed struct {
 
 func (x *ToolFailed) Reset() {
 	*x = ToolFailed{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[33]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2076,7 +3542,7 @@ func (x *ToolFailed) String() string {
 func (*ToolFailed) ProtoMessage() {}
 
 func (x *ToolFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[33]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2089,7 +3555,7 @@ func (x *ToolFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolFailed.ProtoReflect.Descriptor instead.
 func (*ToolFailed) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{33}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ToolFailed) GetError() *v12.ForgeError {
@@ -2116,7 +3582,7 @@ type ToolCancelled struct {
 
 func (x *ToolCancelled) Reset() {
 	*x = ToolCancelled{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[34]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2128,7 +3594,7 @@ func (x *ToolCancelled) String() string {
 func (*ToolCancelled) ProtoMessage() {}
 
 func (x *ToolCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[34]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2141,7 +3607,7 @@ func (x *ToolCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCancelled.ProtoReflect.Descriptor instead.
 func (*ToolCancelled) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{34}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ToolCancelled) GetReason() string {
@@ -2161,7 +3627,7 @@ type ToolSettledUnknown struct {
 
 func (x *ToolSettledUnknown) Reset() {
 	*x = ToolSettledUnknown{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[35]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2173,7 +3639,7 @@ func (x *ToolSettledUnknown) String() string {
 func (*ToolSettledUnknown) ProtoMessage() {}
 
 func (x *ToolSettledUnknown) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[35]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2186,7 +3652,7 @@ func (x *ToolSettledUnknown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolSettledUnknown.ProtoReflect.Descriptor instead.
 func (*ToolSettledUnknown) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{35}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ToolSettledUnknown) GetReason() string {
@@ -2209,7 +3675,7 @@ type ToolReportedLate struct {
 
 func (x *ToolReportedLate) Reset() {
 	*x = ToolReportedLate{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[36]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2221,7 +3687,7 @@ func (x *ToolReportedLate) String() string {
 func (*ToolReportedLate) ProtoMessage() {}
 
 func (x *ToolReportedLate) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[36]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2234,7 +3700,7 @@ func (x *ToolReportedLate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolReportedLate.ProtoReflect.Descriptor instead.
 func (*ToolReportedLate) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{36}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ToolReportedLate) GetWorker() string {
@@ -2264,14 +3730,18 @@ type ApprovalResolved struct {
 	ApprovalId string                  `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
 	Decision   *v11.CapabilityDecision `protobuf:"bytes,2,opt,name=decision,proto3" json:"decision,omitempty"`
 	// What the person wrote for the model; at most 4,096 characters.
-	Comment       string `protobuf:"bytes,3,opt,name=comment,proto3" json:"comment,omitempty"`
+	Comment string `protobuf:"bytes,3,opt,name=comment,proto3" json:"comment,omitempty"`
+	// What was allowed beyond this call.
+	Grant *v11.Grant `protobuf:"bytes,4,opt,name=grant,proto3" json:"grant,omitempty"`
+	// The rest of the answer's calls are stopped and the turn ends.
+	StopTurn      bool `protobuf:"varint,5,opt,name=stop_turn,json=stopTurn,proto3" json:"stop_turn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ApprovalResolved) Reset() {
 	*x = ApprovalResolved{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[37]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2283,7 +3753,7 @@ func (x *ApprovalResolved) String() string {
 func (*ApprovalResolved) ProtoMessage() {}
 
 func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[37]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2296,7 +3766,7 @@ func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalResolved.ProtoReflect.Descriptor instead.
 func (*ApprovalResolved) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{37}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ApprovalResolved) GetApprovalId() string {
@@ -2320,6 +3790,20 @@ func (x *ApprovalResolved) GetComment() string {
 	return ""
 }
 
+func (x *ApprovalResolved) GetGrant() *v11.Grant {
+	if x != nil {
+		return x.Grant
+	}
+	return nil
+}
+
+func (x *ApprovalResolved) GetStopTurn() bool {
+	if x != nil {
+		return x.StopTurn
+	}
+	return false
+}
+
 // Nobody answered in time; the call is denied.
 type ApprovalExpired struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2330,7 +3814,7 @@ type ApprovalExpired struct {
 
 func (x *ApprovalExpired) Reset() {
 	*x = ApprovalExpired{}
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[38]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2342,7 +3826,7 @@ func (x *ApprovalExpired) String() string {
 func (*ApprovalExpired) ProtoMessage() {}
 
 func (x *ApprovalExpired) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_event_v1_session_events_proto_msgTypes[38]
+	mi := &file_forge_event_v1_session_events_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2355,7 +3839,7 @@ func (x *ApprovalExpired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalExpired.ProtoReflect.Descriptor instead.
 func (*ApprovalExpired) Descriptor() ([]byte, []int) {
-	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{38}
+	return file_forge_event_v1_session_events_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ApprovalExpired) GetApprovalId() string {
@@ -2369,34 +3853,55 @@ var File_forge_event_v1_session_events_proto protoreflect.FileDescriptor
 
 const file_forge_event_v1_session_events_proto_rawDesc = "" +
 	"\n" +
-	"#forge/event/v1/session_events.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a#forge/session/v1/conversation.proto\x1a\x1eforge/session/v1/session.proto\x1a\x18forge/tool/v1/tool.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd7\x02\n" +
+	"#forge/event/v1/session_events.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a#forge/session/v1/conversation.proto\x1a\x1eforge/session/v1/session.proto\x1a\x18forge/tool/v1/tool.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x96\x03\n" +
 	"\x0eSessionCreated\x121\n" +
 	"\x05agent\x18\x01 \x01(\v2\x1b.forge.session.v1.AgentSpecR\x05agent\x121\n" +
 	"\x06policy\x18\x02 \x01(\v2\x19.forge.tool.v1.ToolPolicyR\x06policy\x12B\n" +
 	"\x06labels\x18\x03 \x03(\v2*.forge.event.v1.SessionCreated.LabelsEntryR\x06labels\x12\x14\n" +
 	"\x05queue\x18\x04 \x01(\tR\x05queue\x12\x14\n" +
 	"\x05title\x18\x05 \x01(\tR\x05title\x124\n" +
-	"\x06parent\x18\x06 \x01(\v2\x1c.forge.session.v1.ParentStepR\x06parent\x1a9\n" +
+	"\x06parent\x18\x06 \x01(\v2\x1c.forge.session.v1.ParentStepR\x06parent\x12=\n" +
+	"\vparent_call\x18\a \x01(\v2\x1c.forge.session.v1.ParentCallR\n" +
+	"parentCall\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x0f\n" +
-	"\rSessionClosed\"I\n" +
+	"\rSessionClosed\"p\n" +
 	"\x14SessionPolicyUpdated\x121\n" +
-	"\x06policy\x18\x01 \x01(\v2\x19.forge.tool.v1.ToolPolicyR\x06policy\"M\n" +
+	"\x06policy\x18\x01 \x01(\v2\x19.forge.tool.v1.ToolPolicyR\x06policy\x12%\n" +
+	"\x0egrants_revoked\x18\x02 \x01(\bR\rgrantsRevoked\"\xb6\x01\n" +
 	"\x10SessionCompacted\x12\x18\n" +
 	"\asummary\x18\x01 \x01(\tR\asummary\x12\x1f\n" +
 	"\vthrough_seq\x18\x02 \x01(\x04R\n" +
-	"throughSeq\"\\\n" +
+	"throughSeq\x12#\n" +
+	"\rcompaction_id\x18\x03 \x01(\tR\fcompactionId\x12\x14\n" +
+	"\x05model\x18\x04 \x01(\tR\x05model\x12,\n" +
+	"\x05usage\x18\x05 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\"\xd6\x01\n" +
+	"\x1aSessionCompactionRequested\x12#\n" +
+	"\rcompaction_id\x18\x01 \x01(\tR\fcompactionId\x12\x1f\n" +
+	"\vthrough_seq\x18\x02 \x01(\x04R\n" +
+	"throughSeq\x128\n" +
+	"\x06reason\x18\x03 \x01(\x0e2 .forge.event.v1.CompactionReasonR\x06reason\x12\"\n" +
+	"\finstructions\x18\x04 \x01(\tR\finstructions\x12\x14\n" +
+	"\x05model\x18\x05 \x01(\tR\x05model\"q\n" +
+	"\x17SessionCompactionFailed\x12#\n" +
+	"\rcompaction_id\x18\x01 \x01(\tR\fcompactionId\x121\n" +
+	"\x05error\x18\x02 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\"J\n" +
+	"\x0eSessionRewound\x12\x1f\n" +
+	"\vthrough_seq\x18\x01 \x01(\x04R\n" +
+	"throughSeq\x12\x17\n" +
+	"\aundo_id\x18\x02 \x01(\tR\x06undoId\"\\\n" +
 	"\rSessionForked\x12*\n" +
 	"\x11source_session_id\x18\x01 \x01(\tR\x0fsourceSessionId\x12\x1f\n" +
 	"\vthrough_seq\x18\x02 \x01(\x04R\n" +
 	"throughSeq\"C\n" +
 	"\fMessageAdded\x123\n" +
-	"\amessage\x18\x01 \x01(\v2\x19.forge.session.v1.MessageR\amessage\"y\n" +
+	"\amessage\x18\x01 \x01(\v2\x19.forge.session.v1.MessageR\amessage\"\xa2\x01\n" +
 	"\vTurnStarted\x12-\n" +
 	"\x05tools\x18\x01 \x03(\v2\x17.forge.tool.v1.ToolSpecR\x05tools\x12;\n" +
 	"\vdeadline_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"deadlineAt\"\xcd\x01\n" +
+	"deadlineAt\x12'\n" +
+	"\x0fcontext_sources\x18\x03 \x03(\tR\x0econtextSources\"\xcd\x01\n" +
 	"\x0fTurnOutputDelta\x12\x16\n" +
 	"\x06offset\x18\x01 \x01(\x04R\x06offset\x12\x14\n" +
 	"\x04text\x18\x02 \x01(\tH\x00R\x04text\x12\x1e\n" +
@@ -2423,12 +3928,15 @@ const file_forge_event_v1_session_events_proto_rawDesc = "" +
 	"\x05usage\x18\x01 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\"U\n" +
 	"\rTurnAbandoned\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12,\n" +
-	"\x05usage\x18\x02 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\"\x86\x01\n" +
+	"\x05usage\x18\x02 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\"\xda\x01\n" +
 	"\x12TurnInputRequested\x12\x19\n" +
 	"\binput_id\x18\x01 \x01(\tR\ainputId\x12\x1a\n" +
 	"\bquestion\x18\x02 \x01(\tR\bquestion\x129\n" +
 	"\n" +
-	"expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"B\n" +
+	"expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x121\n" +
+	"\x05error\x18\x04 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\x12\x1f\n" +
+	"\vresume_json\x18\x05 \x01(\tR\n" +
+	"resumeJson\"B\n" +
 	"\x11TurnInputProvided\x12\x19\n" +
 	"\binput_id\x18\x01 \x01(\tR\ainputId\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\"B\n" +
@@ -2436,7 +3944,80 @@ const file_forge_event_v1_session_events_proto_rawDesc = "" +
 	"\amessage\x18\x01 \x01(\v2\x19.forge.session.v1.MessageR\amessage\"\f\n" +
 	"\n" +
 	"TurnPaused\"\x0f\n" +
-	"\rTurnContinued\"F\n" +
+	"\rTurnContinued\"\xbd\x01\n" +
+	"\x17WorkspaceChangeRecorded\x12\x1b\n" +
+	"\tchange_id\x18\x01 \x01(\tR\bchangeId\x122\n" +
+	"\x05files\x18\x02 \x03(\v2\x1c.forge.session.v1.FileChangeR\x05files\x12\x1a\n" +
+	"\bobserved\x18\x03 \x01(\bR\bobserved\x12!\n" +
+	"\fnot_undoable\x18\x04 \x03(\tR\vnotUndoable\x12\x12\n" +
+	"\x04tool\x18\x05 \x01(\tR\x04tool\"~\n" +
+	"\x16WorkspaceUndoRequested\x12\x17\n" +
+	"\aundo_id\x18\x01 \x01(\tR\x06undoId\x12\x1d\n" +
+	"\n" +
+	"change_ids\x18\x02 \x03(\tR\tchangeIds\x12,\n" +
+	"\x12rewind_through_seq\x18\x03 \x01(\x04R\x10rewindThroughSeq\"V\n" +
+	"\vUndoRefusal\x12\x1b\n" +
+	"\tchange_id\x18\x01 \x01(\tR\bchangeId\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"\x86\x01\n" +
+	"\x15WorkspaceChangeUndone\x12\x17\n" +
+	"\aundo_id\x18\x01 \x01(\tR\x06undoId\x12\x1d\n" +
+	"\n" +
+	"change_ids\x18\x02 \x03(\tR\tchangeIds\x125\n" +
+	"\arefused\x18\x03 \x03(\v2\x1b.forge.event.v1.UndoRefusalR\arefused\"a\n" +
+	"\x13WorkspaceUndoFailed\x12\x17\n" +
+	"\aundo_id\x18\x01 \x01(\tR\x06undoId\x121\n" +
+	"\x05error\x18\x02 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\"9\n" +
+	"\vPlanUpdated\x12*\n" +
+	"\x04plan\x18\x01 \x01(\v2\x16.forge.session.v1.PlanR\x04plan\"\x8c\x01\n" +
+	"\x14UserProgressReported\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\x12\x1f\n" +
+	"\bfraction\x18\x02 \x01(\x01H\x00R\bfraction\x88\x01\x01\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\rR\x05epoch\x12\x16\n" +
+	"\x06offset\x18\x04 \x01(\x04R\x06offsetB\v\n" +
+	"\t_fraction\"n\n" +
+	"\x16UserStructuredReported\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\tR\x04type\x12\x12\n" +
+	"\x04json\x18\x02 \x01(\tR\x04json\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\rR\x05epoch\x12\x16\n" +
+	"\x06offset\x18\x04 \x01(\x04R\x06offset\"\xe3\x01\n" +
+	"\bHookEdit\x12<\n" +
+	"\vadd_message\x18\x01 \x01(\v2\x19.forge.session.v1.MessageH\x00R\n" +
+	"addMessage\x12#\n" +
+	"\freplace_text\x18\x02 \x01(\tH\x00R\vreplaceText\x12\x16\n" +
+	"\x05block\x18\x03 \x01(\tH\x00R\x05block\x12\x15\n" +
+	"\x05go_on\x18\x04 \x01(\bH\x00R\x04goOn\x12=\n" +
+	"\tdeny_call\x18\x05 \x01(\v2\x1e.forge.event.v1.HookDeniedCallH\x00R\bdenyCallB\x06\n" +
+	"\x04kind\"J\n" +
+	"\x0eHookDeniedCall\x12 \n" +
+	"\ftool_call_id\x18\x01 \x01(\tR\n" +
+	"toolCallId\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xa2\x01\n" +
+	"\rHookRequested\x12 \n" +
+	"\fhook_call_id\x18\x01 \x01(\tR\n" +
+	"hookCallId\x12\x12\n" +
+	"\x04hook\x18\x02 \x01(\tR\x04hook\x12(\n" +
+	"\x02at\x18\x03 \x01(\x0e2\x18.forge.session.v1.HookAtR\x02at\x12\x14\n" +
+	"\x05index\x18\x04 \x01(\rR\x05index\x12\x1b\n" +
+	"\tabout_seq\x18\x05 \x01(\x04R\baboutSeq\"\xf3\x01\n" +
+	"\rHookCompleted\x12 \n" +
+	"\fhook_call_id\x18\x01 \x01(\tR\n" +
+	"hookCallId\x12\x12\n" +
+	"\x04hook\x18\x02 \x01(\tR\x04hook\x12(\n" +
+	"\x02at\x18\x03 \x01(\x0e2\x18.forge.session.v1.HookAtR\x02at\x12.\n" +
+	"\x05edits\x18\x04 \x03(\v2\x18.forge.event.v1.HookEditR\x05edits\x12\x1f\n" +
+	"\vduration_ms\x18\x05 \x01(\x04R\n" +
+	"durationMs\x12\x14\n" +
+	"\x05index\x18\x06 \x01(\rR\x05index\x12\x1b\n" +
+	"\tabout_seq\x18\a \x01(\x04R\baboutSeq\"\xb5\x01\n" +
+	"\n" +
+	"HookFailed\x12 \n" +
+	"\fhook_call_id\x18\x01 \x01(\tR\n" +
+	"hookCallId\x12\x12\n" +
+	"\x04hook\x18\x02 \x01(\tR\x04hook\x12(\n" +
+	"\x02at\x18\x03 \x01(\x0e2\x18.forge.session.v1.HookAtR\x02at\x121\n" +
+	"\x05error\x18\x04 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\x12\x14\n" +
+	"\x05index\x18\x05 \x01(\rR\x05index\"F\n" +
 	"\x10TurnCheckpointed\x122\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1e.forge.event.v1.CheckpointKindR\x04kind\"\x7f\n" +
 	"\x0eModelRequested\x12\x14\n" +
@@ -2459,7 +4040,7 @@ const file_forge_event_v1_session_events_proto_rawDesc = "" +
 	"\x12ModelAttemptFailed\x121\n" +
 	"\x05error\x18\x01 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12B\n" +
-	"\x0fnext_attempt_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\rnextAttemptAt\"\xa7\x02\n" +
+	"\x0fnext_attempt_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\rnextAttemptAt\"\xdb\x02\n" +
 	"\x0eModelCompleted\x12,\n" +
 	"\x05parts\x18\x01 \x03(\v2\x16.forge.session.v1.PartR\x05parts\x12A\n" +
 	"\rfinish_reason\x18\x02 \x01(\x0e2\x1c.forge.event.v1.FinishReasonR\ffinishReason\x12%\n" +
@@ -2467,7 +4048,8 @@ const file_forge_event_v1_session_events_proto_rawDesc = "" +
 	"\x16provider_metadata_json\x18\x04 \x01(\tR\x14providerMetadataJson\x12\x1f\n" +
 	"\vduration_ms\x18\x05 \x01(\x04R\n" +
 	"durationMs\x12&\n" +
-	"\x0ffirst_output_ms\x18\x06 \x01(\x04R\rfirstOutputMs\"@\n" +
+	"\x0ffirst_output_ms\x18\x06 \x01(\x04R\rfirstOutputMs\x122\n" +
+	"\x15context_window_tokens\x18\a \x01(\rR\x13contextWindowTokens\"@\n" +
 	"\vModelFailed\x121\n" +
 	"\x05error\x18\x01 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\"\x10\n" +
 	"\x0eModelCancelled\"X\n" +
@@ -2483,7 +4065,19 @@ const file_forge_event_v1_session_events_proto_rawDesc = "" +
 	"idempotent\x18\x05 \x01(\bR\n" +
 	"idempotent\x12,\n" +
 	"\x0fexecution_index\x18\x06 \x01(\rH\x00R\x0eexecutionIndex\x88\x01\x01B\x12\n" +
-	"\x10_execution_index\"r\n" +
+	"\x10_execution_index\"\x9c\x01\n" +
+	"\rToolPreviewed\x124\n" +
+	"\apreview\x18\x01 \x01(\v2\x1a.forge.tool.v1.ToolPreviewR\apreview\x12=\n" +
+	"\bdecision\x18\x02 \x01(\v2!.forge.tool.v1.CapabilityDecisionR\bdecision\x12\x16\n" +
+	"\x06worker\x18\x03 \x01(\tR\x06worker\"\x84\x01\n" +
+	"\x13ToolArgumentsEdited\x12%\n" +
+	"\x0earguments_json\x18\x01 \x01(\tR\rargumentsJson\x12)\n" +
+	"\x10arguments_digest\x18\x02 \x01(\tR\x0fargumentsDigest\x12\x1b\n" +
+	"\tedited_by\x18\x03 \x01(\tR\beditedBy\"\x9e\x01\n" +
+	"\vToolRetried\x121\n" +
+	"\x05error\x18\x01 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\x12\x18\n" +
+	"\aattempt\x18\x02 \x01(\rR\aattempt\x12B\n" +
+	"\x0fnext_attempt_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\rnextAttemptAt\"r\n" +
 	"\x14ToolApprovalRequired\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x129\n" +
@@ -2499,11 +4093,13 @@ const file_forge_event_v1_session_events_proto_rawDesc = "" +
 	"\x0fToolOutputDelta\x12\x16\n" +
 	"\x06offset\x18\x01 \x01(\x04R\x06offset\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x14\n" +
-	"\x05epoch\x18\x03 \x01(\rR\x05epoch\"`\n" +
+	"\x05epoch\x18\x03 \x01(\rR\x05epoch\"\x7f\n" +
 	"\rToolCompleted\x12.\n" +
 	"\x06output\x18\x01 \x01(\v2\x16.forge.common.v1.ValueR\x06output\x12\x1f\n" +
 	"\vduration_ms\x18\x02 \x01(\x04R\n" +
-	"durationMs\"`\n" +
+	"durationMs\x12\x1d\n" +
+	"\n" +
+	"break_turn\x18\x03 \x01(\bR\tbreakTurn\"`\n" +
 	"\n" +
 	"ToolFailed\x121\n" +
 	"\x05error\x18\x01 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\x12\x1f\n" +
@@ -2516,15 +4112,22 @@ const file_forge_event_v1_session_events_proto_rawDesc = "" +
 	"\x10ToolReportedLate\x12\x16\n" +
 	"\x06worker\x18\x01 \x01(\tR\x06worker\x12\x18\n" +
 	"\aoutcome\x18\x02 \x01(\tR\aoutcome\x12\x18\n" +
-	"\apreview\x18\x03 \x01(\tR\apreview\"\x8c\x01\n" +
+	"\apreview\x18\x03 \x01(\tR\apreview\"\xd5\x01\n" +
 	"\x10ApprovalResolved\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12=\n" +
 	"\bdecision\x18\x02 \x01(\v2!.forge.tool.v1.CapabilityDecisionR\bdecision\x12\x18\n" +
-	"\acomment\x18\x03 \x01(\tR\acomment\"2\n" +
+	"\acomment\x18\x03 \x01(\tR\acomment\x12*\n" +
+	"\x05grant\x18\x04 \x01(\v2\x14.forge.tool.v1.GrantR\x05grant\x12\x1b\n" +
+	"\tstop_turn\x18\x05 \x01(\bR\bstopTurn\"2\n" +
 	"\x0fApprovalExpired\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
-	"approvalId*\xa5\x01\n" +
+	"approvalId*\x94\x01\n" +
+	"\x10CompactionReason\x12!\n" +
+	"\x1dCOMPACTION_REASON_UNSPECIFIED\x10\x00\x12\x1f\n" +
+	"\x1bCOMPACTION_REASON_REQUESTED\x10\x01\x12\x1c\n" +
+	"\x18COMPACTION_REASON_WINDOW\x10\x02\x12\x1e\n" +
+	"\x1aCOMPACTION_REASON_OVERFLOW\x10\x03*\xa5\x01\n" +
 	"\x0eCheckpointKind\x12\x1f\n" +
 	"\x1bCHECKPOINT_KIND_UNSPECIFIED\x10\x00\x12$\n" +
 	" CHECKPOINT_KIND_AFTER_USER_INPUT\x10\x01\x12%\n" +
@@ -2552,103 +4155,150 @@ func file_forge_event_v1_session_events_proto_rawDescGZIP() []byte {
 	return file_forge_event_v1_session_events_proto_rawDescData
 }
 
-var file_forge_event_v1_session_events_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_forge_event_v1_session_events_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_forge_event_v1_session_events_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_forge_event_v1_session_events_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_forge_event_v1_session_events_proto_goTypes = []any{
-	(CheckpointKind)(0),            // 0: forge.event.v1.CheckpointKind
-	(FinishReason)(0),              // 1: forge.event.v1.FinishReason
-	(*SessionCreated)(nil),         // 2: forge.event.v1.SessionCreated
-	(*SessionClosed)(nil),          // 3: forge.event.v1.SessionClosed
-	(*SessionPolicyUpdated)(nil),   // 4: forge.event.v1.SessionPolicyUpdated
-	(*SessionCompacted)(nil),       // 5: forge.event.v1.SessionCompacted
-	(*SessionForked)(nil),          // 6: forge.event.v1.SessionForked
-	(*MessageAdded)(nil),           // 7: forge.event.v1.MessageAdded
-	(*TurnStarted)(nil),            // 8: forge.event.v1.TurnStarted
-	(*TurnOutputDelta)(nil),        // 9: forge.event.v1.TurnOutputDelta
-	(*ToolArgumentsDelta)(nil),     // 10: forge.event.v1.ToolArgumentsDelta
-	(*TurnCompleted)(nil),          // 11: forge.event.v1.TurnCompleted
-	(*TurnFailed)(nil),             // 12: forge.event.v1.TurnFailed
-	(*TurnCancelRequested)(nil),    // 13: forge.event.v1.TurnCancelRequested
-	(*TurnCancelled)(nil),          // 14: forge.event.v1.TurnCancelled
-	(*TurnAbandoned)(nil),          // 15: forge.event.v1.TurnAbandoned
-	(*TurnInputRequested)(nil),     // 16: forge.event.v1.TurnInputRequested
-	(*TurnInputProvided)(nil),      // 17: forge.event.v1.TurnInputProvided
-	(*TurnSteered)(nil),            // 18: forge.event.v1.TurnSteered
-	(*TurnPaused)(nil),             // 19: forge.event.v1.TurnPaused
-	(*TurnContinued)(nil),          // 20: forge.event.v1.TurnContinued
-	(*TurnCheckpointed)(nil),       // 21: forge.event.v1.TurnCheckpointed
-	(*ModelRequested)(nil),         // 22: forge.event.v1.ModelRequested
-	(*ModelStarted)(nil),           // 23: forge.event.v1.ModelStarted
-	(*ModelAttemptFailed)(nil),     // 24: forge.event.v1.ModelAttemptFailed
-	(*ModelCompleted)(nil),         // 25: forge.event.v1.ModelCompleted
-	(*ModelFailed)(nil),            // 26: forge.event.v1.ModelFailed
-	(*ModelCancelled)(nil),         // 27: forge.event.v1.ModelCancelled
-	(*ModelUsageRecorded)(nil),     // 28: forge.event.v1.ModelUsageRecorded
-	(*ToolRequested)(nil),          // 29: forge.event.v1.ToolRequested
-	(*ToolApprovalRequired)(nil),   // 30: forge.event.v1.ToolApprovalRequired
-	(*ToolDenied)(nil),             // 31: forge.event.v1.ToolDenied
-	(*ToolStarted)(nil),            // 32: forge.event.v1.ToolStarted
-	(*ToolOutputDelta)(nil),        // 33: forge.event.v1.ToolOutputDelta
-	(*ToolCompleted)(nil),          // 34: forge.event.v1.ToolCompleted
-	(*ToolFailed)(nil),             // 35: forge.event.v1.ToolFailed
-	(*ToolCancelled)(nil),          // 36: forge.event.v1.ToolCancelled
-	(*ToolSettledUnknown)(nil),     // 37: forge.event.v1.ToolSettledUnknown
-	(*ToolReportedLate)(nil),       // 38: forge.event.v1.ToolReportedLate
-	(*ApprovalResolved)(nil),       // 39: forge.event.v1.ApprovalResolved
-	(*ApprovalExpired)(nil),        // 40: forge.event.v1.ApprovalExpired
-	nil,                            // 41: forge.event.v1.SessionCreated.LabelsEntry
-	nil,                            // 42: forge.event.v1.ModelStarted.VersionsEntry
-	(*v1.AgentSpec)(nil),           // 43: forge.session.v1.AgentSpec
-	(*v11.ToolPolicy)(nil),         // 44: forge.tool.v1.ToolPolicy
-	(*v1.ParentStep)(nil),          // 45: forge.session.v1.ParentStep
-	(*v1.Message)(nil),             // 46: forge.session.v1.Message
-	(*v11.ToolSpec)(nil),           // 47: forge.tool.v1.ToolSpec
-	(*timestamppb.Timestamp)(nil),  // 48: google.protobuf.Timestamp
-	(v1.TurnOutcome)(0),            // 49: forge.session.v1.TurnOutcome
-	(*v12.Usage)(nil),              // 50: forge.common.v1.Usage
-	(*v12.ForgeError)(nil),         // 51: forge.common.v1.ForgeError
-	(*v1.Part)(nil),                // 52: forge.session.v1.Part
-	(*v11.CapabilityDecision)(nil), // 53: forge.tool.v1.CapabilityDecision
-	(*v12.Value)(nil),              // 54: forge.common.v1.Value
+	(CompactionReason)(0),              // 0: forge.event.v1.CompactionReason
+	(CheckpointKind)(0),                // 1: forge.event.v1.CheckpointKind
+	(FinishReason)(0),                  // 2: forge.event.v1.FinishReason
+	(*SessionCreated)(nil),             // 3: forge.event.v1.SessionCreated
+	(*SessionClosed)(nil),              // 4: forge.event.v1.SessionClosed
+	(*SessionPolicyUpdated)(nil),       // 5: forge.event.v1.SessionPolicyUpdated
+	(*SessionCompacted)(nil),           // 6: forge.event.v1.SessionCompacted
+	(*SessionCompactionRequested)(nil), // 7: forge.event.v1.SessionCompactionRequested
+	(*SessionCompactionFailed)(nil),    // 8: forge.event.v1.SessionCompactionFailed
+	(*SessionRewound)(nil),             // 9: forge.event.v1.SessionRewound
+	(*SessionForked)(nil),              // 10: forge.event.v1.SessionForked
+	(*MessageAdded)(nil),               // 11: forge.event.v1.MessageAdded
+	(*TurnStarted)(nil),                // 12: forge.event.v1.TurnStarted
+	(*TurnOutputDelta)(nil),            // 13: forge.event.v1.TurnOutputDelta
+	(*ToolArgumentsDelta)(nil),         // 14: forge.event.v1.ToolArgumentsDelta
+	(*TurnCompleted)(nil),              // 15: forge.event.v1.TurnCompleted
+	(*TurnFailed)(nil),                 // 16: forge.event.v1.TurnFailed
+	(*TurnCancelRequested)(nil),        // 17: forge.event.v1.TurnCancelRequested
+	(*TurnCancelled)(nil),              // 18: forge.event.v1.TurnCancelled
+	(*TurnAbandoned)(nil),              // 19: forge.event.v1.TurnAbandoned
+	(*TurnInputRequested)(nil),         // 20: forge.event.v1.TurnInputRequested
+	(*TurnInputProvided)(nil),          // 21: forge.event.v1.TurnInputProvided
+	(*TurnSteered)(nil),                // 22: forge.event.v1.TurnSteered
+	(*TurnPaused)(nil),                 // 23: forge.event.v1.TurnPaused
+	(*TurnContinued)(nil),              // 24: forge.event.v1.TurnContinued
+	(*WorkspaceChangeRecorded)(nil),    // 25: forge.event.v1.WorkspaceChangeRecorded
+	(*WorkspaceUndoRequested)(nil),     // 26: forge.event.v1.WorkspaceUndoRequested
+	(*UndoRefusal)(nil),                // 27: forge.event.v1.UndoRefusal
+	(*WorkspaceChangeUndone)(nil),      // 28: forge.event.v1.WorkspaceChangeUndone
+	(*WorkspaceUndoFailed)(nil),        // 29: forge.event.v1.WorkspaceUndoFailed
+	(*PlanUpdated)(nil),                // 30: forge.event.v1.PlanUpdated
+	(*UserProgressReported)(nil),       // 31: forge.event.v1.UserProgressReported
+	(*UserStructuredReported)(nil),     // 32: forge.event.v1.UserStructuredReported
+	(*HookEdit)(nil),                   // 33: forge.event.v1.HookEdit
+	(*HookDeniedCall)(nil),             // 34: forge.event.v1.HookDeniedCall
+	(*HookRequested)(nil),              // 35: forge.event.v1.HookRequested
+	(*HookCompleted)(nil),              // 36: forge.event.v1.HookCompleted
+	(*HookFailed)(nil),                 // 37: forge.event.v1.HookFailed
+	(*TurnCheckpointed)(nil),           // 38: forge.event.v1.TurnCheckpointed
+	(*ModelRequested)(nil),             // 39: forge.event.v1.ModelRequested
+	(*ModelStarted)(nil),               // 40: forge.event.v1.ModelStarted
+	(*ModelAttemptFailed)(nil),         // 41: forge.event.v1.ModelAttemptFailed
+	(*ModelCompleted)(nil),             // 42: forge.event.v1.ModelCompleted
+	(*ModelFailed)(nil),                // 43: forge.event.v1.ModelFailed
+	(*ModelCancelled)(nil),             // 44: forge.event.v1.ModelCancelled
+	(*ModelUsageRecorded)(nil),         // 45: forge.event.v1.ModelUsageRecorded
+	(*ToolRequested)(nil),              // 46: forge.event.v1.ToolRequested
+	(*ToolPreviewed)(nil),              // 47: forge.event.v1.ToolPreviewed
+	(*ToolArgumentsEdited)(nil),        // 48: forge.event.v1.ToolArgumentsEdited
+	(*ToolRetried)(nil),                // 49: forge.event.v1.ToolRetried
+	(*ToolApprovalRequired)(nil),       // 50: forge.event.v1.ToolApprovalRequired
+	(*ToolDenied)(nil),                 // 51: forge.event.v1.ToolDenied
+	(*ToolStarted)(nil),                // 52: forge.event.v1.ToolStarted
+	(*ToolOutputDelta)(nil),            // 53: forge.event.v1.ToolOutputDelta
+	(*ToolCompleted)(nil),              // 54: forge.event.v1.ToolCompleted
+	(*ToolFailed)(nil),                 // 55: forge.event.v1.ToolFailed
+	(*ToolCancelled)(nil),              // 56: forge.event.v1.ToolCancelled
+	(*ToolSettledUnknown)(nil),         // 57: forge.event.v1.ToolSettledUnknown
+	(*ToolReportedLate)(nil),           // 58: forge.event.v1.ToolReportedLate
+	(*ApprovalResolved)(nil),           // 59: forge.event.v1.ApprovalResolved
+	(*ApprovalExpired)(nil),            // 60: forge.event.v1.ApprovalExpired
+	nil,                                // 61: forge.event.v1.SessionCreated.LabelsEntry
+	nil,                                // 62: forge.event.v1.ModelStarted.VersionsEntry
+	(*v1.AgentSpec)(nil),               // 63: forge.session.v1.AgentSpec
+	(*v11.ToolPolicy)(nil),             // 64: forge.tool.v1.ToolPolicy
+	(*v1.ParentStep)(nil),              // 65: forge.session.v1.ParentStep
+	(*v1.ParentCall)(nil),              // 66: forge.session.v1.ParentCall
+	(*v12.Usage)(nil),                  // 67: forge.common.v1.Usage
+	(*v12.ForgeError)(nil),             // 68: forge.common.v1.ForgeError
+	(*v1.Message)(nil),                 // 69: forge.session.v1.Message
+	(*v11.ToolSpec)(nil),               // 70: forge.tool.v1.ToolSpec
+	(*timestamppb.Timestamp)(nil),      // 71: google.protobuf.Timestamp
+	(v1.TurnOutcome)(0),                // 72: forge.session.v1.TurnOutcome
+	(*v1.FileChange)(nil),              // 73: forge.session.v1.FileChange
+	(*v1.Plan)(nil),                    // 74: forge.session.v1.Plan
+	(v1.HookAt)(0),                     // 75: forge.session.v1.HookAt
+	(*v1.Part)(nil),                    // 76: forge.session.v1.Part
+	(*v11.CapabilityDecision)(nil),     // 77: forge.tool.v1.CapabilityDecision
+	(*v11.ToolPreview)(nil),            // 78: forge.tool.v1.ToolPreview
+	(*v12.Value)(nil),                  // 79: forge.common.v1.Value
+	(*v11.Grant)(nil),                  // 80: forge.tool.v1.Grant
 }
 var file_forge_event_v1_session_events_proto_depIdxs = []int32{
-	43, // 0: forge.event.v1.SessionCreated.agent:type_name -> forge.session.v1.AgentSpec
-	44, // 1: forge.event.v1.SessionCreated.policy:type_name -> forge.tool.v1.ToolPolicy
-	41, // 2: forge.event.v1.SessionCreated.labels:type_name -> forge.event.v1.SessionCreated.LabelsEntry
-	45, // 3: forge.event.v1.SessionCreated.parent:type_name -> forge.session.v1.ParentStep
-	44, // 4: forge.event.v1.SessionPolicyUpdated.policy:type_name -> forge.tool.v1.ToolPolicy
-	46, // 5: forge.event.v1.MessageAdded.message:type_name -> forge.session.v1.Message
-	47, // 6: forge.event.v1.TurnStarted.tools:type_name -> forge.tool.v1.ToolSpec
-	48, // 7: forge.event.v1.TurnStarted.deadline_at:type_name -> google.protobuf.Timestamp
-	10, // 8: forge.event.v1.TurnOutputDelta.tool_arguments:type_name -> forge.event.v1.ToolArgumentsDelta
-	49, // 9: forge.event.v1.TurnCompleted.outcome:type_name -> forge.session.v1.TurnOutcome
-	50, // 10: forge.event.v1.TurnCompleted.usage:type_name -> forge.common.v1.Usage
-	49, // 11: forge.event.v1.TurnFailed.outcome:type_name -> forge.session.v1.TurnOutcome
-	51, // 12: forge.event.v1.TurnFailed.error:type_name -> forge.common.v1.ForgeError
-	50, // 13: forge.event.v1.TurnFailed.usage:type_name -> forge.common.v1.Usage
-	50, // 14: forge.event.v1.TurnCancelled.usage:type_name -> forge.common.v1.Usage
-	50, // 15: forge.event.v1.TurnAbandoned.usage:type_name -> forge.common.v1.Usage
-	48, // 16: forge.event.v1.TurnInputRequested.expires_at:type_name -> google.protobuf.Timestamp
-	46, // 17: forge.event.v1.TurnSteered.message:type_name -> forge.session.v1.Message
-	0,  // 18: forge.event.v1.TurnCheckpointed.kind:type_name -> forge.event.v1.CheckpointKind
-	42, // 19: forge.event.v1.ModelStarted.versions:type_name -> forge.event.v1.ModelStarted.VersionsEntry
-	51, // 20: forge.event.v1.ModelAttemptFailed.error:type_name -> forge.common.v1.ForgeError
-	48, // 21: forge.event.v1.ModelAttemptFailed.next_attempt_at:type_name -> google.protobuf.Timestamp
-	52, // 22: forge.event.v1.ModelCompleted.parts:type_name -> forge.session.v1.Part
-	1,  // 23: forge.event.v1.ModelCompleted.finish_reason:type_name -> forge.event.v1.FinishReason
-	51, // 24: forge.event.v1.ModelFailed.error:type_name -> forge.common.v1.ForgeError
-	50, // 25: forge.event.v1.ModelUsageRecorded.usage:type_name -> forge.common.v1.Usage
-	53, // 26: forge.event.v1.ToolRequested.decision:type_name -> forge.tool.v1.CapabilityDecision
-	48, // 27: forge.event.v1.ToolApprovalRequired.expires_at:type_name -> google.protobuf.Timestamp
-	53, // 28: forge.event.v1.ToolDenied.decision:type_name -> forge.tool.v1.CapabilityDecision
-	54, // 29: forge.event.v1.ToolCompleted.output:type_name -> forge.common.v1.Value
-	51, // 30: forge.event.v1.ToolFailed.error:type_name -> forge.common.v1.ForgeError
-	53, // 31: forge.event.v1.ApprovalResolved.decision:type_name -> forge.tool.v1.CapabilityDecision
-	32, // [32:32] is the sub-list for method output_type
-	32, // [32:32] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	63, // 0: forge.event.v1.SessionCreated.agent:type_name -> forge.session.v1.AgentSpec
+	64, // 1: forge.event.v1.SessionCreated.policy:type_name -> forge.tool.v1.ToolPolicy
+	61, // 2: forge.event.v1.SessionCreated.labels:type_name -> forge.event.v1.SessionCreated.LabelsEntry
+	65, // 3: forge.event.v1.SessionCreated.parent:type_name -> forge.session.v1.ParentStep
+	66, // 4: forge.event.v1.SessionCreated.parent_call:type_name -> forge.session.v1.ParentCall
+	64, // 5: forge.event.v1.SessionPolicyUpdated.policy:type_name -> forge.tool.v1.ToolPolicy
+	67, // 6: forge.event.v1.SessionCompacted.usage:type_name -> forge.common.v1.Usage
+	0,  // 7: forge.event.v1.SessionCompactionRequested.reason:type_name -> forge.event.v1.CompactionReason
+	68, // 8: forge.event.v1.SessionCompactionFailed.error:type_name -> forge.common.v1.ForgeError
+	69, // 9: forge.event.v1.MessageAdded.message:type_name -> forge.session.v1.Message
+	70, // 10: forge.event.v1.TurnStarted.tools:type_name -> forge.tool.v1.ToolSpec
+	71, // 11: forge.event.v1.TurnStarted.deadline_at:type_name -> google.protobuf.Timestamp
+	14, // 12: forge.event.v1.TurnOutputDelta.tool_arguments:type_name -> forge.event.v1.ToolArgumentsDelta
+	72, // 13: forge.event.v1.TurnCompleted.outcome:type_name -> forge.session.v1.TurnOutcome
+	67, // 14: forge.event.v1.TurnCompleted.usage:type_name -> forge.common.v1.Usage
+	72, // 15: forge.event.v1.TurnFailed.outcome:type_name -> forge.session.v1.TurnOutcome
+	68, // 16: forge.event.v1.TurnFailed.error:type_name -> forge.common.v1.ForgeError
+	67, // 17: forge.event.v1.TurnFailed.usage:type_name -> forge.common.v1.Usage
+	67, // 18: forge.event.v1.TurnCancelled.usage:type_name -> forge.common.v1.Usage
+	67, // 19: forge.event.v1.TurnAbandoned.usage:type_name -> forge.common.v1.Usage
+	71, // 20: forge.event.v1.TurnInputRequested.expires_at:type_name -> google.protobuf.Timestamp
+	68, // 21: forge.event.v1.TurnInputRequested.error:type_name -> forge.common.v1.ForgeError
+	69, // 22: forge.event.v1.TurnSteered.message:type_name -> forge.session.v1.Message
+	73, // 23: forge.event.v1.WorkspaceChangeRecorded.files:type_name -> forge.session.v1.FileChange
+	27, // 24: forge.event.v1.WorkspaceChangeUndone.refused:type_name -> forge.event.v1.UndoRefusal
+	68, // 25: forge.event.v1.WorkspaceUndoFailed.error:type_name -> forge.common.v1.ForgeError
+	74, // 26: forge.event.v1.PlanUpdated.plan:type_name -> forge.session.v1.Plan
+	69, // 27: forge.event.v1.HookEdit.add_message:type_name -> forge.session.v1.Message
+	34, // 28: forge.event.v1.HookEdit.deny_call:type_name -> forge.event.v1.HookDeniedCall
+	75, // 29: forge.event.v1.HookRequested.at:type_name -> forge.session.v1.HookAt
+	75, // 30: forge.event.v1.HookCompleted.at:type_name -> forge.session.v1.HookAt
+	33, // 31: forge.event.v1.HookCompleted.edits:type_name -> forge.event.v1.HookEdit
+	75, // 32: forge.event.v1.HookFailed.at:type_name -> forge.session.v1.HookAt
+	68, // 33: forge.event.v1.HookFailed.error:type_name -> forge.common.v1.ForgeError
+	1,  // 34: forge.event.v1.TurnCheckpointed.kind:type_name -> forge.event.v1.CheckpointKind
+	62, // 35: forge.event.v1.ModelStarted.versions:type_name -> forge.event.v1.ModelStarted.VersionsEntry
+	68, // 36: forge.event.v1.ModelAttemptFailed.error:type_name -> forge.common.v1.ForgeError
+	71, // 37: forge.event.v1.ModelAttemptFailed.next_attempt_at:type_name -> google.protobuf.Timestamp
+	76, // 38: forge.event.v1.ModelCompleted.parts:type_name -> forge.session.v1.Part
+	2,  // 39: forge.event.v1.ModelCompleted.finish_reason:type_name -> forge.event.v1.FinishReason
+	68, // 40: forge.event.v1.ModelFailed.error:type_name -> forge.common.v1.ForgeError
+	67, // 41: forge.event.v1.ModelUsageRecorded.usage:type_name -> forge.common.v1.Usage
+	77, // 42: forge.event.v1.ToolRequested.decision:type_name -> forge.tool.v1.CapabilityDecision
+	78, // 43: forge.event.v1.ToolPreviewed.preview:type_name -> forge.tool.v1.ToolPreview
+	77, // 44: forge.event.v1.ToolPreviewed.decision:type_name -> forge.tool.v1.CapabilityDecision
+	68, // 45: forge.event.v1.ToolRetried.error:type_name -> forge.common.v1.ForgeError
+	71, // 46: forge.event.v1.ToolRetried.next_attempt_at:type_name -> google.protobuf.Timestamp
+	71, // 47: forge.event.v1.ToolApprovalRequired.expires_at:type_name -> google.protobuf.Timestamp
+	77, // 48: forge.event.v1.ToolDenied.decision:type_name -> forge.tool.v1.CapabilityDecision
+	79, // 49: forge.event.v1.ToolCompleted.output:type_name -> forge.common.v1.Value
+	68, // 50: forge.event.v1.ToolFailed.error:type_name -> forge.common.v1.ForgeError
+	77, // 51: forge.event.v1.ApprovalResolved.decision:type_name -> forge.tool.v1.CapabilityDecision
+	80, // 52: forge.event.v1.ApprovalResolved.grant:type_name -> forge.tool.v1.Grant
+	53, // [53:53] is the sub-list for method output_type
+	53, // [53:53] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_forge_event_v1_session_events_proto_init() }
@@ -2656,19 +4306,27 @@ func file_forge_event_v1_session_events_proto_init() {
 	if File_forge_event_v1_session_events_proto != nil {
 		return
 	}
-	file_forge_event_v1_session_events_proto_msgTypes[7].OneofWrappers = []any{
+	file_forge_event_v1_session_events_proto_msgTypes[10].OneofWrappers = []any{
 		(*TurnOutputDelta_Text)(nil),
 		(*TurnOutputDelta_Reasoning)(nil),
 		(*TurnOutputDelta_ToolArguments)(nil),
 	}
-	file_forge_event_v1_session_events_proto_msgTypes[27].OneofWrappers = []any{}
+	file_forge_event_v1_session_events_proto_msgTypes[28].OneofWrappers = []any{}
+	file_forge_event_v1_session_events_proto_msgTypes[30].OneofWrappers = []any{
+		(*HookEdit_AddMessage)(nil),
+		(*HookEdit_ReplaceText)(nil),
+		(*HookEdit_Block)(nil),
+		(*HookEdit_GoOn)(nil),
+		(*HookEdit_DenyCall)(nil),
+	}
+	file_forge_event_v1_session_events_proto_msgTypes[43].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forge_event_v1_session_events_proto_rawDesc), len(file_forge_event_v1_session_events_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   41,
+			NumEnums:      3,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -27,6 +27,180 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// What becomes of the turn when a tool call fails.
+type ErrorRecovery int32
+
+const (
+	// RETURN.
+	ErrorRecovery_ERROR_RECOVERY_UNSPECIFIED ErrorRecovery = 0
+	// The model is told and goes on.
+	ErrorRecovery_ERROR_RECOVERY_RETURN ErrorRecovery = 1
+	// The turn ends, outcome TASK_FAILED, once nothing of it runs.
+	ErrorRecovery_ERROR_RECOVERY_STOP ErrorRecovery = 2
+	// An idempotent call is made again, at most twice, with growing distance; then the model is told.
+	ErrorRecovery_ERROR_RECOVERY_RETRY ErrorRecovery = 3
+	// A person is asked what to do: his words are the call's result.
+	ErrorRecovery_ERROR_RECOVERY_ASK ErrorRecovery = 4
+)
+
+// Enum value maps for ErrorRecovery.
+var (
+	ErrorRecovery_name = map[int32]string{
+		0: "ERROR_RECOVERY_UNSPECIFIED",
+		1: "ERROR_RECOVERY_RETURN",
+		2: "ERROR_RECOVERY_STOP",
+		3: "ERROR_RECOVERY_RETRY",
+		4: "ERROR_RECOVERY_ASK",
+	}
+	ErrorRecovery_value = map[string]int32{
+		"ERROR_RECOVERY_UNSPECIFIED": 0,
+		"ERROR_RECOVERY_RETURN":      1,
+		"ERROR_RECOVERY_STOP":        2,
+		"ERROR_RECOVERY_RETRY":       3,
+		"ERROR_RECOVERY_ASK":         4,
+	}
+)
+
+func (x ErrorRecovery) Enum() *ErrorRecovery {
+	p := new(ErrorRecovery)
+	*p = x
+	return p
+}
+
+func (x ErrorRecovery) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ErrorRecovery) Descriptor() protoreflect.EnumDescriptor {
+	return file_forge_session_v1_session_proto_enumTypes[0].Descriptor()
+}
+
+func (ErrorRecovery) Type() protoreflect.EnumType {
+	return &file_forge_session_v1_session_proto_enumTypes[0]
+}
+
+func (x ErrorRecovery) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ErrorRecovery.Descriptor instead.
+func (ErrorRecovery) EnumDescriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{0}
+}
+
+// Where a hook is called.
+type HookAt int32
+
+const (
+	HookAt_HOOK_AT_UNSPECIFIED HookAt = 0
+	// on_user_message: may change the message, add to it, or block the turn.
+	HookAt_HOOK_AT_USER_MESSAGE HookAt = 1
+	// on_pre_llm: may add messages, or block the turn.
+	HookAt_HOOK_AT_PRE_LLM HookAt = 2
+	// on_post_llm: may change the answer's text, deny calls, add messages, or make the loop go on.
+	HookAt_HOOK_AT_POST_LLM HookAt = 3
+)
+
+// Enum value maps for HookAt.
+var (
+	HookAt_name = map[int32]string{
+		0: "HOOK_AT_UNSPECIFIED",
+		1: "HOOK_AT_USER_MESSAGE",
+		2: "HOOK_AT_PRE_LLM",
+		3: "HOOK_AT_POST_LLM",
+	}
+	HookAt_value = map[string]int32{
+		"HOOK_AT_UNSPECIFIED":  0,
+		"HOOK_AT_USER_MESSAGE": 1,
+		"HOOK_AT_PRE_LLM":      2,
+		"HOOK_AT_POST_LLM":     3,
+	}
+)
+
+func (x HookAt) Enum() *HookAt {
+	p := new(HookAt)
+	*p = x
+	return p
+}
+
+func (x HookAt) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (HookAt) Descriptor() protoreflect.EnumDescriptor {
+	return file_forge_session_v1_session_proto_enumTypes[1].Descriptor()
+}
+
+func (HookAt) Type() protoreflect.EnumType {
+	return &file_forge_session_v1_session_proto_enumTypes[1]
+}
+
+func (x HookAt) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use HookAt.Descriptor instead.
+func (HookAt) EnumDescriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{1}
+}
+
+// What a sub-agent knows of its caller's conversation.
+type SubAgentHistory int32
+
+const (
+	// FRESH.
+	SubAgentHistory_SUB_AGENT_HISTORY_UNSPECIFIED SubAgentHistory = 0
+	// Nothing but what it is asked.
+	SubAgentHistory_SUB_AGENT_HISTORY_FRESH SubAgentHistory = 1
+	// The conversation up to the call.
+	SubAgentHistory_SUB_AGENT_HISTORY_FORKED SubAgentHistory = 2
+	// The conversation up to the call, and tools that only read: mode PLAN.
+	SubAgentHistory_SUB_AGENT_HISTORY_SHARED SubAgentHistory = 3
+)
+
+// Enum value maps for SubAgentHistory.
+var (
+	SubAgentHistory_name = map[int32]string{
+		0: "SUB_AGENT_HISTORY_UNSPECIFIED",
+		1: "SUB_AGENT_HISTORY_FRESH",
+		2: "SUB_AGENT_HISTORY_FORKED",
+		3: "SUB_AGENT_HISTORY_SHARED",
+	}
+	SubAgentHistory_value = map[string]int32{
+		"SUB_AGENT_HISTORY_UNSPECIFIED": 0,
+		"SUB_AGENT_HISTORY_FRESH":       1,
+		"SUB_AGENT_HISTORY_FORKED":      2,
+		"SUB_AGENT_HISTORY_SHARED":      3,
+	}
+)
+
+func (x SubAgentHistory) Enum() *SubAgentHistory {
+	p := new(SubAgentHistory)
+	*p = x
+	return p
+}
+
+func (x SubAgentHistory) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SubAgentHistory) Descriptor() protoreflect.EnumDescriptor {
+	return file_forge_session_v1_session_proto_enumTypes[2].Descriptor()
+}
+
+func (SubAgentHistory) Type() protoreflect.EnumType {
+	return &file_forge_session_v1_session_proto_enumTypes[2]
+}
+
+func (x SubAgentHistory) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SubAgentHistory.Descriptor instead.
+func (SubAgentHistory) EnumDescriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{2}
+}
+
 // Where a session stands.
 type SessionStatus int32
 
@@ -61,11 +235,11 @@ func (x SessionStatus) String() string {
 }
 
 func (SessionStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_forge_session_v1_session_proto_enumTypes[0].Descriptor()
+	return file_forge_session_v1_session_proto_enumTypes[3].Descriptor()
 }
 
 func (SessionStatus) Type() protoreflect.EnumType {
-	return &file_forge_session_v1_session_proto_enumTypes[0]
+	return &file_forge_session_v1_session_proto_enumTypes[3]
 }
 
 func (x SessionStatus) Number() protoreflect.EnumNumber {
@@ -74,7 +248,7 @@ func (x SessionStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SessionStatus.Descriptor instead.
 func (SessionStatus) EnumDescriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{0}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{3}
 }
 
 // Where a turn stands; derived from its facts.
@@ -132,11 +306,11 @@ func (x TurnStatus) String() string {
 }
 
 func (TurnStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_forge_session_v1_session_proto_enumTypes[1].Descriptor()
+	return file_forge_session_v1_session_proto_enumTypes[4].Descriptor()
 }
 
 func (TurnStatus) Type() protoreflect.EnumType {
-	return &file_forge_session_v1_session_proto_enumTypes[1]
+	return &file_forge_session_v1_session_proto_enumTypes[4]
 }
 
 func (x TurnStatus) Number() protoreflect.EnumNumber {
@@ -145,7 +319,7 @@ func (x TurnStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TurnStatus.Descriptor instead.
 func (TurnStatus) EnumDescriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{1}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{4}
 }
 
 // How a turn ended, apart from kernel errors.
@@ -164,6 +338,13 @@ const (
 	TurnOutcome_TURN_OUTCOME_REFUSED            TurnOutcome = 9
 	TurnOutcome_TURN_OUTCOME_OUTPUT_CUT         TurnOutcome = 10
 	TurnOutcome_TURN_OUTCOME_UNKNOWN            TurnOutcome = 11
+	// A person denied a call and stopped the turn.
+	TurnOutcome_TURN_OUTCOME_DENIED TurnOutcome = 12
+	// A hook ended it.
+	TurnOutcome_TURN_OUTCOME_BLOCKED TurnOutcome = 13
+	// The answer did not match the agent's schema, twice.
+	TurnOutcome_TURN_OUTCOME_OUTPUT_INVALID TurnOutcome = 14
+	TurnOutcome_TURN_OUTCOME_BUDGET_STEPS   TurnOutcome = 15
 )
 
 // Enum value maps for TurnOutcome.
@@ -181,6 +362,10 @@ var (
 		9:  "TURN_OUTCOME_REFUSED",
 		10: "TURN_OUTCOME_OUTPUT_CUT",
 		11: "TURN_OUTCOME_UNKNOWN",
+		12: "TURN_OUTCOME_DENIED",
+		13: "TURN_OUTCOME_BLOCKED",
+		14: "TURN_OUTCOME_OUTPUT_INVALID",
+		15: "TURN_OUTCOME_BUDGET_STEPS",
 	}
 	TurnOutcome_value = map[string]int32{
 		"TURN_OUTCOME_UNSPECIFIED":        0,
@@ -195,6 +380,10 @@ var (
 		"TURN_OUTCOME_REFUSED":            9,
 		"TURN_OUTCOME_OUTPUT_CUT":         10,
 		"TURN_OUTCOME_UNKNOWN":            11,
+		"TURN_OUTCOME_DENIED":             12,
+		"TURN_OUTCOME_BLOCKED":            13,
+		"TURN_OUTCOME_OUTPUT_INVALID":     14,
+		"TURN_OUTCOME_BUDGET_STEPS":       15,
 	}
 )
 
@@ -209,11 +398,11 @@ func (x TurnOutcome) String() string {
 }
 
 func (TurnOutcome) Descriptor() protoreflect.EnumDescriptor {
-	return file_forge_session_v1_session_proto_enumTypes[2].Descriptor()
+	return file_forge_session_v1_session_proto_enumTypes[5].Descriptor()
 }
 
 func (TurnOutcome) Type() protoreflect.EnumType {
-	return &file_forge_session_v1_session_proto_enumTypes[2]
+	return &file_forge_session_v1_session_proto_enumTypes[5]
 }
 
 func (x TurnOutcome) Number() protoreflect.EnumNumber {
@@ -222,7 +411,60 @@ func (x TurnOutcome) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TurnOutcome.Descriptor instead.
 func (TurnOutcome) EnumDescriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{2}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{5}
+}
+
+// How far a step is.
+type PlanStepStatus int32
+
+const (
+	PlanStepStatus_PLAN_STEP_STATUS_UNSPECIFIED PlanStepStatus = 0
+	PlanStepStatus_PLAN_STEP_STATUS_PENDING     PlanStepStatus = 1
+	PlanStepStatus_PLAN_STEP_STATUS_IN_PROGRESS PlanStepStatus = 2
+	PlanStepStatus_PLAN_STEP_STATUS_COMPLETED   PlanStepStatus = 3
+)
+
+// Enum value maps for PlanStepStatus.
+var (
+	PlanStepStatus_name = map[int32]string{
+		0: "PLAN_STEP_STATUS_UNSPECIFIED",
+		1: "PLAN_STEP_STATUS_PENDING",
+		2: "PLAN_STEP_STATUS_IN_PROGRESS",
+		3: "PLAN_STEP_STATUS_COMPLETED",
+	}
+	PlanStepStatus_value = map[string]int32{
+		"PLAN_STEP_STATUS_UNSPECIFIED": 0,
+		"PLAN_STEP_STATUS_PENDING":     1,
+		"PLAN_STEP_STATUS_IN_PROGRESS": 2,
+		"PLAN_STEP_STATUS_COMPLETED":   3,
+	}
+)
+
+func (x PlanStepStatus) Enum() *PlanStepStatus {
+	p := new(PlanStepStatus)
+	*p = x
+	return p
+}
+
+func (x PlanStepStatus) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PlanStepStatus) Descriptor() protoreflect.EnumDescriptor {
+	return file_forge_session_v1_session_proto_enumTypes[6].Descriptor()
+}
+
+func (PlanStepStatus) Type() protoreflect.EnumType {
+	return &file_forge_session_v1_session_proto_enumTypes[6]
+}
+
+func (x PlanStepStatus) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PlanStepStatus.Descriptor instead.
+func (PlanStepStatus) EnumDescriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{6}
 }
 
 // How the agent of a session works.
@@ -232,13 +474,26 @@ type AgentSpec struct {
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
 	// The system prompt; at most 64 KiB.
 	System string `protobuf:"bytes,2,opt,name=system,proto3" json:"system,omitempty"`
-	// Names of the tools it may use; at most 128.
+	// Names of the tools it may use, or a prefix followed by `*` for all that are served under it; at most 128.
 	Tools           []string `protobuf:"bytes,3,rep,name=tools,proto3" json:"tools,omitempty"`
 	Temperature     *float64 `protobuf:"fixed64,4,opt,name=temperature,proto3,oneof" json:"temperature,omitempty"`
 	MaxOutputTokens *uint32  `protobuf:"varint,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3,oneof" json:"max_output_tokens,omitempty"`
 	Budget          *Budget  `protobuf:"bytes,6,opt,name=budget,proto3" json:"budget,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Called in order at their points; at most 16.
+	Hooks []*HookSpec `protobuf:"bytes,7,rep,name=hooks,proto3" json:"hooks,omitempty"`
+	// What becomes of the turn when a tool call fails.
+	ErrorRecovery ErrorRecovery `protobuf:"varint,8,opt,name=error_recovery,json=errorRecovery,proto3,enum=forge.session.v1.ErrorRecovery" json:"error_recovery,omitempty"`
+	// Tried in order where a call to the model before failed for good; at most 3.
+	FallbackModels []string `protobuf:"bytes,9,rep,name=fallback_models,json=fallbackModels,proto3" json:"fallback_models,omitempty"`
+	// JSON Schema (2020-12) that the turn's last answer must match, as JSON text; at most 16 KiB. An answer that does not is told so once, and a second one ends the
+	// turn, outcome OUTPUT_INVALID.
+	OutputSchemaJson string `protobuf:"bytes,10,opt,name=output_schema_json,json=outputSchemaJson,proto3" json:"output_schema_json,omitempty"`
+	// Tokens that fit into the model's context; absent: as the executor knows it.
+	ContextWindowTokens *uint32 `protobuf:"varint,11,opt,name=context_window_tokens,json=contextWindowTokens,proto3,oneof" json:"context_window_tokens,omitempty"`
+	// Agents that it may call as tools, agent.<name>; at most 16.
+	SubAgents     []*SubAgent `protobuf:"bytes,12,rep,name=sub_agents,json=subAgents,proto3" json:"sub_agents,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AgentSpec) Reset() {
@@ -313,6 +568,272 @@ func (x *AgentSpec) GetBudget() *Budget {
 	return nil
 }
 
+func (x *AgentSpec) GetHooks() []*HookSpec {
+	if x != nil {
+		return x.Hooks
+	}
+	return nil
+}
+
+func (x *AgentSpec) GetErrorRecovery() ErrorRecovery {
+	if x != nil {
+		return x.ErrorRecovery
+	}
+	return ErrorRecovery_ERROR_RECOVERY_UNSPECIFIED
+}
+
+func (x *AgentSpec) GetFallbackModels() []string {
+	if x != nil {
+		return x.FallbackModels
+	}
+	return nil
+}
+
+func (x *AgentSpec) GetOutputSchemaJson() string {
+	if x != nil {
+		return x.OutputSchemaJson
+	}
+	return ""
+}
+
+func (x *AgentSpec) GetContextWindowTokens() uint32 {
+	if x != nil && x.ContextWindowTokens != nil {
+		return *x.ContextWindowTokens
+	}
+	return 0
+}
+
+func (x *AgentSpec) GetSubAgents() []*SubAgent {
+	if x != nil {
+		return x.SubAgents
+	}
+	return nil
+}
+
+// A hook of an agent. forge.tool_enforcement, forge.reminder and forge.reflexion are shipped; any other name is served by a worker.
+type HookSpec struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 128 characters.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// At least one.
+	At []HookAt `protobuf:"varint,2,rep,packed,name=at,proto3,enum=forge.session.v1.HookAt" json:"at,omitempty"`
+	// The hook's own settings, a JSON object; at most 4 KiB.
+	ConfigJson string `protobuf:"bytes,3,opt,name=config_json,json=configJson,proto3" json:"config_json,omitempty"`
+	// How long one call may take; absent: 10 s, at most 5 min.
+	Timeout       *durationpb.Duration `protobuf:"bytes,4,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HookSpec) Reset() {
+	*x = HookSpec{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HookSpec) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HookSpec) ProtoMessage() {}
+
+func (x *HookSpec) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HookSpec.ProtoReflect.Descriptor instead.
+func (*HookSpec) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *HookSpec) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *HookSpec) GetAt() []HookAt {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *HookSpec) GetConfigJson() string {
+	if x != nil {
+		return x.ConfigJson
+	}
+	return ""
+}
+
+func (x *HookSpec) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+// An agent that another one calls as a tool. It works in a session of its own, whose id is the tool call's and whose events say whose it is.
+type SubAgent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Lower-case letters, digits, `_` and `-`; at most 64.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// For the model that calls it; at most 1,024 characters.
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// Its tools must be among the caller's; its budget is bounded by what is left of the caller's.
+	Agent         *AgentSpec      `protobuf:"bytes,3,opt,name=agent,proto3" json:"agent,omitempty"`
+	History       SubAgentHistory `protobuf:"varint,4,opt,name=history,proto3,enum=forge.session.v1.SubAgentHistory" json:"history,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubAgent) Reset() {
+	*x = SubAgent{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubAgent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubAgent) ProtoMessage() {}
+
+func (x *SubAgent) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubAgent.ProtoReflect.Descriptor instead.
+func (*SubAgent) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *SubAgent) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SubAgent) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *SubAgent) GetAgent() *AgentSpec {
+	if x != nil {
+		return x.Agent
+	}
+	return nil
+}
+
+func (x *SubAgent) GetHistory() SubAgentHistory {
+	if x != nil {
+		return x.History
+	}
+	return SubAgentHistory_SUB_AGENT_HISTORY_UNSPECIFIED
+}
+
+// A tool call that a session works for.
+type ParentCall struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	SessionId  string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	TurnId     string                 `protobuf:"bytes,2,opt,name=turn_id,json=turnId,proto3" json:"turn_id,omitempty"`
+	ToolCallId string                 `protobuf:"bytes,3,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	// The session at the top.
+	RootSessionId string `protobuf:"bytes,4,opt,name=root_session_id,json=rootSessionId,proto3" json:"root_session_id,omitempty"`
+	// 1 for the first below the root; at most 4.
+	Depth         uint32 `protobuf:"varint,5,opt,name=depth,proto3" json:"depth,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ParentCall) Reset() {
+	*x = ParentCall{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ParentCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ParentCall) ProtoMessage() {}
+
+func (x *ParentCall) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ParentCall.ProtoReflect.Descriptor instead.
+func (*ParentCall) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ParentCall) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *ParentCall) GetTurnId() string {
+	if x != nil {
+		return x.TurnId
+	}
+	return ""
+}
+
+func (x *ParentCall) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+func (x *ParentCall) GetRootSessionId() string {
+	if x != nil {
+		return x.RootSessionId
+	}
+	return ""
+}
+
+func (x *ParentCall) GetDepth() uint32 {
+	if x != nil {
+		return x.Depth
+	}
+	return 0
+}
+
 // Bounds of one turn; each ends it with an outcome of its own.
 type Budget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -324,14 +845,16 @@ type Budget struct {
 	Tokens       *uint64 `protobuf:"varint,3,opt,name=tokens,proto3,oneof" json:"tokens,omitempty"`
 	CostMicroUsd *uint64 `protobuf:"varint,4,opt,name=cost_micro_usd,json=costMicroUsd,proto3,oneof" json:"cost_micro_usd,omitempty"`
 	// Absent: 25 h, which is longer than an approval waits by default.
-	WallTime      *durationpb.Duration `protobuf:"bytes,5,opt,name=wall_time,json=wallTime,proto3" json:"wall_time,omitempty"`
+	WallTime *durationpb.Duration `protobuf:"bytes,5,opt,name=wall_time,json=wallTime,proto3" json:"wall_time,omitempty"`
+	// Model calls together with the rounds of hooks that made the loop go on; absent: 64, at most 1,000.
+	Steps         *uint32 `protobuf:"varint,6,opt,name=steps,proto3,oneof" json:"steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[1]
+	mi := &file_forge_session_v1_session_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -343,7 +866,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[1]
+	mi := &file_forge_session_v1_session_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -356,7 +879,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{1}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Budget) GetModelCalls() uint32 {
@@ -394,6 +917,13 @@ func (x *Budget) GetWallTime() *durationpb.Duration {
 	return nil
 }
 
+func (x *Budget) GetSteps() uint32 {
+	if x != nil && x.Steps != nil {
+		return *x.Steps
+	}
+	return 0
+}
+
 // A step of a run that a session works for.
 type ParentStep struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -405,7 +935,7 @@ type ParentStep struct {
 
 func (x *ParentStep) Reset() {
 	*x = ParentStep{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[2]
+	mi := &file_forge_session_v1_session_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -417,7 +947,7 @@ func (x *ParentStep) String() string {
 func (*ParentStep) ProtoMessage() {}
 
 func (x *ParentStep) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[2]
+	mi := &file_forge_session_v1_session_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -430,7 +960,7 @@ func (x *ParentStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParentStep.ProtoReflect.Descriptor instead.
 func (*ParentStep) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{2}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ParentStep) GetRunId() string {
@@ -460,14 +990,16 @@ type CreateSessionRequest struct {
 	// At most 256 characters.
 	Title string `protobuf:"bytes,6,opt,name=title,proto3" json:"title,omitempty"`
 	// Set only by a run's step that the session works for; refused from clients.
-	Parent        *ParentStep `protobuf:"bytes,7,opt,name=parent,proto3" json:"parent,omitempty"`
+	Parent *ParentStep `protobuf:"bytes,7,opt,name=parent,proto3" json:"parent,omitempty"`
+	// Set only by a tool call that the session works for; refused from clients.
+	ParentCall    *ParentCall `protobuf:"bytes,8,opt,name=parent_call,json=parentCall,proto3" json:"parent_call,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateSessionRequest) Reset() {
 	*x = CreateSessionRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[3]
+	mi := &file_forge_session_v1_session_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -479,7 +1011,7 @@ func (x *CreateSessionRequest) String() string {
 func (*CreateSessionRequest) ProtoMessage() {}
 
 func (x *CreateSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[3]
+	mi := &file_forge_session_v1_session_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -492,7 +1024,7 @@ func (x *CreateSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSessionRequest.ProtoReflect.Descriptor instead.
 func (*CreateSessionRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{3}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CreateSessionRequest) GetHeader() *v1.CommandHeader {
@@ -544,6 +1076,13 @@ func (x *CreateSessionRequest) GetParent() *ParentStep {
 	return nil
 }
 
+func (x *CreateSessionRequest) GetParentCall() *ParentCall {
+	if x != nil {
+		return x.ParentCall
+	}
+	return nil
+}
+
 // The created session.
 type CreateSessionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -555,7 +1094,7 @@ type CreateSessionResponse struct {
 
 func (x *CreateSessionResponse) Reset() {
 	*x = CreateSessionResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[4]
+	mi := &file_forge_session_v1_session_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -567,7 +1106,7 @@ func (x *CreateSessionResponse) String() string {
 func (*CreateSessionResponse) ProtoMessage() {}
 
 func (x *CreateSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[4]
+	mi := &file_forge_session_v1_session_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -580,7 +1119,7 @@ func (x *CreateSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSessionResponse.ProtoReflect.Descriptor instead.
 func (*CreateSessionResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{4}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CreateSessionResponse) GetSessionId() string {
@@ -603,14 +1142,18 @@ type StartTurnRequest struct {
 	Header    *v1.CommandHeader      `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
 	SessionId string                 `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// What the person says: text and artifact parts, at least one, at most 64 KiB of text in all.
-	Input         []*Part `protobuf:"bytes,3,rep,name=input,proto3" json:"input,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Input []*Part `protobuf:"bytes,3,rep,name=input,proto3" json:"input,omitempty"`
+	// What the host found for this turn (rules, referenced files, a map of the repository): ephemeral, before the input; at most 256 KiB of text in all.
+	Context []*Part `protobuf:"bytes,4,rep,name=context,proto3" json:"context,omitempty"`
+	// Where the context comes from; at most 256 paths of at most 1,024 characters.
+	ContextSources []string `protobuf:"bytes,5,rep,name=context_sources,json=contextSources,proto3" json:"context_sources,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *StartTurnRequest) Reset() {
 	*x = StartTurnRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[5]
+	mi := &file_forge_session_v1_session_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -622,7 +1165,7 @@ func (x *StartTurnRequest) String() string {
 func (*StartTurnRequest) ProtoMessage() {}
 
 func (x *StartTurnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[5]
+	mi := &file_forge_session_v1_session_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -635,7 +1178,7 @@ func (x *StartTurnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartTurnRequest.ProtoReflect.Descriptor instead.
 func (*StartTurnRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{5}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *StartTurnRequest) GetHeader() *v1.CommandHeader {
@@ -659,6 +1202,20 @@ func (x *StartTurnRequest) GetInput() []*Part {
 	return nil
 }
 
+func (x *StartTurnRequest) GetContext() []*Part {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *StartTurnRequest) GetContextSources() []string {
+	if x != nil {
+		return x.ContextSources
+	}
+	return nil
+}
+
 // The started turn.
 type StartTurnResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -670,7 +1227,7 @@ type StartTurnResponse struct {
 
 func (x *StartTurnResponse) Reset() {
 	*x = StartTurnResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[6]
+	mi := &file_forge_session_v1_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -682,7 +1239,7 @@ func (x *StartTurnResponse) String() string {
 func (*StartTurnResponse) ProtoMessage() {}
 
 func (x *StartTurnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[6]
+	mi := &file_forge_session_v1_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -695,7 +1252,7 @@ func (x *StartTurnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartTurnResponse.ProtoReflect.Descriptor instead.
 func (*StartTurnResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{6}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *StartTurnResponse) GetTurnId() string {
@@ -724,7 +1281,7 @@ type CancelTurnRequest struct {
 
 func (x *CancelTurnRequest) Reset() {
 	*x = CancelTurnRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[7]
+	mi := &file_forge_session_v1_session_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -736,7 +1293,7 @@ func (x *CancelTurnRequest) String() string {
 func (*CancelTurnRequest) ProtoMessage() {}
 
 func (x *CancelTurnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[7]
+	mi := &file_forge_session_v1_session_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -749,7 +1306,7 @@ func (x *CancelTurnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelTurnRequest.ProtoReflect.Descriptor instead.
 func (*CancelTurnRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{7}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CancelTurnRequest) GetHeader() *v1.CommandHeader {
@@ -783,7 +1340,7 @@ type CancelTurnResponse struct {
 
 func (x *CancelTurnResponse) Reset() {
 	*x = CancelTurnResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[8]
+	mi := &file_forge_session_v1_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +1352,7 @@ func (x *CancelTurnResponse) String() string {
 func (*CancelTurnResponse) ProtoMessage() {}
 
 func (x *CancelTurnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[8]
+	mi := &file_forge_session_v1_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -808,7 +1365,7 @@ func (x *CancelTurnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelTurnResponse.ProtoReflect.Descriptor instead.
 func (*CancelTurnResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{8}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CancelTurnResponse) GetSeq() uint64 {
@@ -832,7 +1389,7 @@ type AbandonTurnRequest struct {
 
 func (x *AbandonTurnRequest) Reset() {
 	*x = AbandonTurnRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[9]
+	mi := &file_forge_session_v1_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +1401,7 @@ func (x *AbandonTurnRequest) String() string {
 func (*AbandonTurnRequest) ProtoMessage() {}
 
 func (x *AbandonTurnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[9]
+	mi := &file_forge_session_v1_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +1414,7 @@ func (x *AbandonTurnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AbandonTurnRequest.ProtoReflect.Descriptor instead.
 func (*AbandonTurnRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{9}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *AbandonTurnRequest) GetHeader() *v1.CommandHeader {
@@ -898,7 +1455,7 @@ type AbandonTurnResponse struct {
 
 func (x *AbandonTurnResponse) Reset() {
 	*x = AbandonTurnResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[10]
+	mi := &file_forge_session_v1_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -910,7 +1467,7 @@ func (x *AbandonTurnResponse) String() string {
 func (*AbandonTurnResponse) ProtoMessage() {}
 
 func (x *AbandonTurnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[10]
+	mi := &file_forge_session_v1_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -923,7 +1480,7 @@ func (x *AbandonTurnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AbandonTurnResponse.ProtoReflect.Descriptor instead.
 func (*AbandonTurnResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{10}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *AbandonTurnResponse) GetSeq() uint64 {
@@ -948,7 +1505,7 @@ type SteerTurnRequest struct {
 
 func (x *SteerTurnRequest) Reset() {
 	*x = SteerTurnRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[11]
+	mi := &file_forge_session_v1_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -960,7 +1517,7 @@ func (x *SteerTurnRequest) String() string {
 func (*SteerTurnRequest) ProtoMessage() {}
 
 func (x *SteerTurnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[11]
+	mi := &file_forge_session_v1_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -973,7 +1530,7 @@ func (x *SteerTurnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SteerTurnRequest.ProtoReflect.Descriptor instead.
 func (*SteerTurnRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{11}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SteerTurnRequest) GetHeader() *v1.CommandHeader {
@@ -1014,7 +1571,7 @@ type SteerTurnResponse struct {
 
 func (x *SteerTurnResponse) Reset() {
 	*x = SteerTurnResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[12]
+	mi := &file_forge_session_v1_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1026,7 +1583,7 @@ func (x *SteerTurnResponse) String() string {
 func (*SteerTurnResponse) ProtoMessage() {}
 
 func (x *SteerTurnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[12]
+	mi := &file_forge_session_v1_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1039,7 +1596,7 @@ func (x *SteerTurnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SteerTurnResponse.ProtoReflect.Descriptor instead.
 func (*SteerTurnResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{12}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SteerTurnResponse) GetSeq() uint64 {
@@ -1061,7 +1618,7 @@ type PauseTurnRequest struct {
 
 func (x *PauseTurnRequest) Reset() {
 	*x = PauseTurnRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[13]
+	mi := &file_forge_session_v1_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1073,7 +1630,7 @@ func (x *PauseTurnRequest) String() string {
 func (*PauseTurnRequest) ProtoMessage() {}
 
 func (x *PauseTurnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[13]
+	mi := &file_forge_session_v1_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1086,7 +1643,7 @@ func (x *PauseTurnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseTurnRequest.ProtoReflect.Descriptor instead.
 func (*PauseTurnRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{13}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PauseTurnRequest) GetHeader() *v1.CommandHeader {
@@ -1120,7 +1677,7 @@ type PauseTurnResponse struct {
 
 func (x *PauseTurnResponse) Reset() {
 	*x = PauseTurnResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[14]
+	mi := &file_forge_session_v1_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1132,7 +1689,7 @@ func (x *PauseTurnResponse) String() string {
 func (*PauseTurnResponse) ProtoMessage() {}
 
 func (x *PauseTurnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[14]
+	mi := &file_forge_session_v1_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1145,7 +1702,7 @@ func (x *PauseTurnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseTurnResponse.ProtoReflect.Descriptor instead.
 func (*PauseTurnResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{14}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PauseTurnResponse) GetSeq() uint64 {
@@ -1167,7 +1724,7 @@ type ContinueTurnRequest struct {
 
 func (x *ContinueTurnRequest) Reset() {
 	*x = ContinueTurnRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[15]
+	mi := &file_forge_session_v1_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1179,7 +1736,7 @@ func (x *ContinueTurnRequest) String() string {
 func (*ContinueTurnRequest) ProtoMessage() {}
 
 func (x *ContinueTurnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[15]
+	mi := &file_forge_session_v1_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1192,7 +1749,7 @@ func (x *ContinueTurnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContinueTurnRequest.ProtoReflect.Descriptor instead.
 func (*ContinueTurnRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{15}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ContinueTurnRequest) GetHeader() *v1.CommandHeader {
@@ -1226,7 +1783,7 @@ type ContinueTurnResponse struct {
 
 func (x *ContinueTurnResponse) Reset() {
 	*x = ContinueTurnResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[16]
+	mi := &file_forge_session_v1_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1238,7 +1795,7 @@ func (x *ContinueTurnResponse) String() string {
 func (*ContinueTurnResponse) ProtoMessage() {}
 
 func (x *ContinueTurnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[16]
+	mi := &file_forge_session_v1_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1251,7 +1808,7 @@ func (x *ContinueTurnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContinueTurnResponse.ProtoReflect.Descriptor instead.
 func (*ContinueTurnResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{16}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ContinueTurnResponse) GetSeq() uint64 {
@@ -1277,7 +1834,7 @@ type ProvideInputRequest struct {
 
 func (x *ProvideInputRequest) Reset() {
 	*x = ProvideInputRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[17]
+	mi := &file_forge_session_v1_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1289,7 +1846,7 @@ func (x *ProvideInputRequest) String() string {
 func (*ProvideInputRequest) ProtoMessage() {}
 
 func (x *ProvideInputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[17]
+	mi := &file_forge_session_v1_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1302,7 +1859,7 @@ func (x *ProvideInputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvideInputRequest.ProtoReflect.Descriptor instead.
 func (*ProvideInputRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{17}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ProvideInputRequest) GetHeader() *v1.CommandHeader {
@@ -1350,7 +1907,7 @@ type ProvideInputResponse struct {
 
 func (x *ProvideInputResponse) Reset() {
 	*x = ProvideInputResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[18]
+	mi := &file_forge_session_v1_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1362,7 +1919,7 @@ func (x *ProvideInputResponse) String() string {
 func (*ProvideInputResponse) ProtoMessage() {}
 
 func (x *ProvideInputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[18]
+	mi := &file_forge_session_v1_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1375,7 +1932,7 @@ func (x *ProvideInputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvideInputResponse.ProtoReflect.Descriptor instead.
 func (*ProvideInputResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{18}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ProvideInputResponse) GetSeq() uint64 {
@@ -1396,14 +1953,16 @@ type ForkSessionRequest struct {
 	// At most 256 characters; empty: the source's.
 	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
 	// Empty: the source's.
-	Labels        map[string]string `protobuf:"bytes,5,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Labels map[string]string `protobuf:"bytes,5,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// provider/model; empty: the source's.
+	Model         string `protobuf:"bytes,6,opt,name=model,proto3" json:"model,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ForkSessionRequest) Reset() {
 	*x = ForkSessionRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[19]
+	mi := &file_forge_session_v1_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1415,7 +1974,7 @@ func (x *ForkSessionRequest) String() string {
 func (*ForkSessionRequest) ProtoMessage() {}
 
 func (x *ForkSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[19]
+	mi := &file_forge_session_v1_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1428,7 +1987,7 @@ func (x *ForkSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkSessionRequest.ProtoReflect.Descriptor instead.
 func (*ForkSessionRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{19}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ForkSessionRequest) GetHeader() *v1.CommandHeader {
@@ -1466,6 +2025,13 @@ func (x *ForkSessionRequest) GetLabels() map[string]string {
 	return nil
 }
 
+func (x *ForkSessionRequest) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
 // The fork.
 type ForkSessionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1477,7 +2043,7 @@ type ForkSessionResponse struct {
 
 func (x *ForkSessionResponse) Reset() {
 	*x = ForkSessionResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[20]
+	mi := &file_forge_session_v1_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1489,7 +2055,7 @@ func (x *ForkSessionResponse) String() string {
 func (*ForkSessionResponse) ProtoMessage() {}
 
 func (x *ForkSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[20]
+	mi := &file_forge_session_v1_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1502,7 +2068,7 @@ func (x *ForkSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkSessionResponse.ProtoReflect.Descriptor instead.
 func (*ForkSessionResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{20}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ForkSessionResponse) GetSessionId() string {
@@ -1521,17 +2087,19 @@ func (x *ForkSessionResponse) GetSeq() uint64 {
 
 // Replaces the policy.
 type UpdateSessionPolicyRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Header        *v1.CommandHeader      `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
-	SessionId     string                 `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	Policy        *v11.ToolPolicy        `protobuf:"bytes,3,opt,name=policy,proto3" json:"policy,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Header    *v1.CommandHeader      `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	SessionId string                 `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	Policy    *v11.ToolPolicy        `protobuf:"bytes,3,opt,name=policy,proto3" json:"policy,omitempty"`
+	// What people granted for the turn or the session holds no more.
+	RevokeGrants  bool `protobuf:"varint,4,opt,name=revoke_grants,json=revokeGrants,proto3" json:"revoke_grants,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UpdateSessionPolicyRequest) Reset() {
 	*x = UpdateSessionPolicyRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[21]
+	mi := &file_forge_session_v1_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1543,7 +2111,7 @@ func (x *UpdateSessionPolicyRequest) String() string {
 func (*UpdateSessionPolicyRequest) ProtoMessage() {}
 
 func (x *UpdateSessionPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[21]
+	mi := &file_forge_session_v1_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1556,7 +2124,7 @@ func (x *UpdateSessionPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateSessionPolicyRequest.ProtoReflect.Descriptor instead.
 func (*UpdateSessionPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{21}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *UpdateSessionPolicyRequest) GetHeader() *v1.CommandHeader {
@@ -1580,6 +2148,13 @@ func (x *UpdateSessionPolicyRequest) GetPolicy() *v11.ToolPolicy {
 	return nil
 }
 
+func (x *UpdateSessionPolicyRequest) GetRevokeGrants() bool {
+	if x != nil {
+		return x.RevokeGrants
+	}
+	return false
+}
+
 // The policy is durable.
 type UpdateSessionPolicyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1590,7 +2165,7 @@ type UpdateSessionPolicyResponse struct {
 
 func (x *UpdateSessionPolicyResponse) Reset() {
 	*x = UpdateSessionPolicyResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[22]
+	mi := &file_forge_session_v1_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1602,7 +2177,7 @@ func (x *UpdateSessionPolicyResponse) String() string {
 func (*UpdateSessionPolicyResponse) ProtoMessage() {}
 
 func (x *UpdateSessionPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[22]
+	mi := &file_forge_session_v1_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1615,7 +2190,7 @@ func (x *UpdateSessionPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateSessionPolicyResponse.ProtoReflect.Descriptor instead.
 func (*UpdateSessionPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{22}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *UpdateSessionPolicyResponse) GetSeq() uint64 {
@@ -1630,18 +2205,20 @@ type CompactSessionRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Header    *v1.CommandHeader      `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
 	SessionId string                 `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	// What stands for the conversation from now on; at most 64 KiB. Written by the caller; a model's summary comes with the agent loop.
+	// What stands for the conversation from now on; at most 64 KiB. Empty: the agent's model writes it, and session.compacted or session.compaction_failed follows.
 	Summary string `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
 	// Inclusive; 0: all of it. Must not lie within a turn or among the messages that a fork began with, nor before an earlier compaction's. Looked for among the
 	// last 64 turns.
-	ThroughSeq    uint64 `protobuf:"varint,4,opt,name=through_seq,json=throughSeq,proto3" json:"through_seq,omitempty"`
+	ThroughSeq uint64 `protobuf:"varint,4,opt,name=through_seq,json=throughSeq,proto3" json:"through_seq,omitempty"`
+	// For the model that writes it; at most 4,096 characters.
+	Instructions  string `protobuf:"bytes,5,opt,name=instructions,proto3" json:"instructions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CompactSessionRequest) Reset() {
 	*x = CompactSessionRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[23]
+	mi := &file_forge_session_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1653,7 +2230,7 @@ func (x *CompactSessionRequest) String() string {
 func (*CompactSessionRequest) ProtoMessage() {}
 
 func (x *CompactSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[23]
+	mi := &file_forge_session_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1666,7 +2243,7 @@ func (x *CompactSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactSessionRequest.ProtoReflect.Descriptor instead.
 func (*CompactSessionRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CompactSessionRequest) GetHeader() *v1.CommandHeader {
@@ -1697,17 +2274,26 @@ func (x *CompactSessionRequest) GetThroughSeq() uint64 {
 	return 0
 }
 
-// The summary stands.
+func (x *CompactSessionRequest) GetInstructions() string {
+	if x != nil {
+		return x.Instructions
+	}
+	return ""
+}
+
+// The summary stands, or is being written.
 type CompactSessionResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Seq   uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	// Of a summary that is being written.
+	CompactionId  string `protobuf:"bytes,2,opt,name=compaction_id,json=compactionId,proto3" json:"compaction_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CompactSessionResponse) Reset() {
 	*x = CompactSessionResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[24]
+	mi := &file_forge_session_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1719,7 +2305,7 @@ func (x *CompactSessionResponse) String() string {
 func (*CompactSessionResponse) ProtoMessage() {}
 
 func (x *CompactSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[24]
+	mi := &file_forge_session_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1732,12 +2318,649 @@ func (x *CompactSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactSessionResponse.ProtoReflect.Descriptor instead.
 func (*CompactSessionResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CompactSessionResponse) GetSeq() uint64 {
 	if x != nil {
 		return x.Seq
+	}
+	return 0
+}
+
+func (x *CompactSessionResponse) GetCompactionId() string {
+	if x != nil {
+		return x.CompactionId
+	}
+	return ""
+}
+
+// Takes back changes of files.
+type UndoChangesRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Header    *v1.CommandHeader      `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	SessionId string                 `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// At most 1,000; empty: all that stand of turn_id.
+	ChangeIds []string `protobuf:"bytes,3,rep,name=change_ids,json=changeIds,proto3" json:"change_ids,omitempty"`
+	// Empty, with no change_ids: the last turn that changed something.
+	TurnId        string `protobuf:"bytes,4,opt,name=turn_id,json=turnId,proto3" json:"turn_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoChangesRequest) Reset() {
+	*x = UndoChangesRequest{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoChangesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoChangesRequest) ProtoMessage() {}
+
+func (x *UndoChangesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoChangesRequest.ProtoReflect.Descriptor instead.
+func (*UndoChangesRequest) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *UndoChangesRequest) GetHeader() *v1.CommandHeader {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *UndoChangesRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *UndoChangesRequest) GetChangeIds() []string {
+	if x != nil {
+		return x.ChangeIds
+	}
+	return nil
+}
+
+func (x *UndoChangesRequest) GetTurnId() string {
+	if x != nil {
+		return x.TurnId
+	}
+	return ""
+}
+
+// The undo is under way.
+type UndoChangesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	UndoId        string                 `protobuf:"bytes,2,opt,name=undo_id,json=undoId,proto3" json:"undo_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoChangesResponse) Reset() {
+	*x = UndoChangesResponse{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoChangesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoChangesResponse) ProtoMessage() {}
+
+func (x *UndoChangesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoChangesResponse.ProtoReflect.Descriptor instead.
+func (*UndoChangesResponse) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *UndoChangesResponse) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *UndoChangesResponse) GetUndoId() string {
+	if x != nil {
+		return x.UndoId
+	}
+	return ""
+}
+
+// Goes back to where the session stood.
+type RewindSessionRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Header    *v1.CommandHeader      `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	SessionId string                 `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// Inclusive: the last event that stays part of the conversation. Must not lie within a turn.
+	ThroughSeq    uint64 `protobuf:"varint,3,opt,name=through_seq,json=throughSeq,proto3" json:"through_seq,omitempty"`
+	KeepFiles     bool   `protobuf:"varint,4,opt,name=keep_files,json=keepFiles,proto3" json:"keep_files,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RewindSessionRequest) Reset() {
+	*x = RewindSessionRequest{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RewindSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RewindSessionRequest) ProtoMessage() {}
+
+func (x *RewindSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RewindSessionRequest.ProtoReflect.Descriptor instead.
+func (*RewindSessionRequest) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *RewindSessionRequest) GetHeader() *v1.CommandHeader {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *RewindSessionRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *RewindSessionRequest) GetThroughSeq() uint64 {
+	if x != nil {
+		return x.ThroughSeq
+	}
+	return 0
+}
+
+func (x *RewindSessionRequest) GetKeepFiles() bool {
+	if x != nil {
+		return x.KeepFiles
+	}
+	return false
+}
+
+// The rewind is done (no files to take back: undo_id is empty) or under way.
+type RewindSessionResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	UndoId        string                 `protobuf:"bytes,2,opt,name=undo_id,json=undoId,proto3" json:"undo_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RewindSessionResponse) Reset() {
+	*x = RewindSessionResponse{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RewindSessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RewindSessionResponse) ProtoMessage() {}
+
+func (x *RewindSessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RewindSessionResponse.ProtoReflect.Descriptor instead.
+func (*RewindSessionResponse) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *RewindSessionResponse) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *RewindSessionResponse) GetUndoId() string {
+	if x != nil {
+		return x.UndoId
+	}
+	return ""
+}
+
+// Asks for changes.
+type ListChangesRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	SessionId string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// Exclusive.
+	AfterSeq uint64 `protobuf:"varint,2,opt,name=after_seq,json=afterSeq,proto3" json:"after_seq,omitempty"`
+	// At most 500; 0: 50.
+	PageSize  uint32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// A worker's: the lease of a task of this session, which it must hold.
+	Lease *v1.TaskLease `protobuf:"bytes,5,opt,name=lease,proto3" json:"lease,omitempty"`
+	// Only these; empty: all.
+	ChangeIds     []string `protobuf:"bytes,6,rep,name=change_ids,json=changeIds,proto3" json:"change_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListChangesRequest) Reset() {
+	*x = ListChangesRequest{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListChangesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListChangesRequest) ProtoMessage() {}
+
+func (x *ListChangesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListChangesRequest.ProtoReflect.Descriptor instead.
+func (*ListChangesRequest) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *ListChangesRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *ListChangesRequest) GetAfterSeq() uint64 {
+	if x != nil {
+		return x.AfterSeq
+	}
+	return 0
+}
+
+func (x *ListChangesRequest) GetPageSize() uint32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListChangesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListChangesRequest) GetLease() *v1.TaskLease {
+	if x != nil {
+		return x.Lease
+	}
+	return nil
+}
+
+func (x *ListChangesRequest) GetChangeIds() []string {
+	if x != nil {
+		return x.ChangeIds
+	}
+	return nil
+}
+
+// A page of changes.
+type ListChangesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Changes       []*Change              `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
+	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListChangesResponse) Reset() {
+	*x = ListChangesResponse{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListChangesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListChangesResponse) ProtoMessage() {}
+
+func (x *ListChangesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListChangesResponse.ProtoReflect.Descriptor instead.
+func (*ListChangesResponse) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ListChangesResponse) GetChanges() []*Change {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *ListChangesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Files that one tool call changed.
+type Change struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ChangeId      string                 `protobuf:"bytes,1,opt,name=change_id,json=changeId,proto3" json:"change_id,omitempty"`
+	Seq           uint64                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`
+	TurnId        string                 `protobuf:"bytes,3,opt,name=turn_id,json=turnId,proto3" json:"turn_id,omitempty"`
+	ToolCallId    string                 `protobuf:"bytes,4,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	Tool          string                 `protobuf:"bytes,5,opt,name=tool,proto3" json:"tool,omitempty"`
+	OccurredAt    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=occurred_at,json=occurredAt,proto3" json:"occurred_at,omitempty"`
+	Files         []*FileChange          `protobuf:"bytes,7,rep,name=files,proto3" json:"files,omitempty"`
+	Observed      bool                   `protobuf:"varint,8,opt,name=observed,proto3" json:"observed,omitempty"`
+	Undone        bool                   `protobuf:"varint,9,opt,name=undone,proto3" json:"undone,omitempty"`
+	NotUndoable   []string               `protobuf:"bytes,10,rep,name=not_undoable,json=notUndoable,proto3" json:"not_undoable,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Change) Reset() {
+	*x = Change{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Change) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Change) ProtoMessage() {}
+
+func (x *Change) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Change.ProtoReflect.Descriptor instead.
+func (*Change) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *Change) GetChangeId() string {
+	if x != nil {
+		return x.ChangeId
+	}
+	return ""
+}
+
+func (x *Change) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *Change) GetTurnId() string {
+	if x != nil {
+		return x.TurnId
+	}
+	return ""
+}
+
+func (x *Change) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+func (x *Change) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *Change) GetOccurredAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.OccurredAt
+	}
+	return nil
+}
+
+func (x *Change) GetFiles() []*FileChange {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *Change) GetObserved() bool {
+	if x != nil {
+		return x.Observed
+	}
+	return false
+}
+
+func (x *Change) GetUndone() bool {
+	if x != nil {
+		return x.Undone
+	}
+	return false
+}
+
+func (x *Change) GetNotUndoable() []string {
+	if x != nil {
+		return x.NotUndoable
+	}
+	return nil
+}
+
+// A file as a tool changed it.
+type FileChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Relative to the workspace.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// SHA-256, hexadecimal; empty: there was no such file.
+	BeforeSha256 string `protobuf:"bytes,2,opt,name=before_sha256,json=beforeSha256,proto3" json:"before_sha256,omitempty"`
+	// Empty: it was deleted.
+	AfterSha256 string `protobuf:"bytes,3,opt,name=after_sha256,json=afterSha256,proto3" json:"after_sha256,omitempty"`
+	// The content before, needed to undo; absent where there was none, or where it could not be kept (see not_undoable).
+	Before *v1.ArtifactRef `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
+	// The content after, for review.
+	After *v1.ArtifactRef `protobuf:"bytes,5,opt,name=after,proto3" json:"after,omitempty"`
+	// Permission bits, for example 420 (0644).
+	BeforeMode uint32 `protobuf:"varint,6,opt,name=before_mode,json=beforeMode,proto3" json:"before_mode,omitempty"`
+	AfterMode  uint32 `protobuf:"varint,7,opt,name=after_mode,json=afterMode,proto3" json:"after_mode,omitempty"`
+	// Why it can't be undone: "ignored", "too large", "link"; empty where it can.
+	NotUndoable   string `protobuf:"bytes,8,opt,name=not_undoable,json=notUndoable,proto3" json:"not_undoable,omitempty"`
+	AddedLines    uint32 `protobuf:"varint,9,opt,name=added_lines,json=addedLines,proto3" json:"added_lines,omitempty"`
+	RemovedLines  uint32 `protobuf:"varint,10,opt,name=removed_lines,json=removedLines,proto3" json:"removed_lines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FileChange) Reset() {
+	*x = FileChange{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FileChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FileChange) ProtoMessage() {}
+
+func (x *FileChange) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
+func (*FileChange) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *FileChange) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *FileChange) GetBeforeSha256() string {
+	if x != nil {
+		return x.BeforeSha256
+	}
+	return ""
+}
+
+func (x *FileChange) GetAfterSha256() string {
+	if x != nil {
+		return x.AfterSha256
+	}
+	return ""
+}
+
+func (x *FileChange) GetBefore() *v1.ArtifactRef {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *FileChange) GetAfter() *v1.ArtifactRef {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *FileChange) GetBeforeMode() uint32 {
+	if x != nil {
+		return x.BeforeMode
+	}
+	return 0
+}
+
+func (x *FileChange) GetAfterMode() uint32 {
+	if x != nil {
+		return x.AfterMode
+	}
+	return 0
+}
+
+func (x *FileChange) GetNotUndoable() string {
+	if x != nil {
+		return x.NotUndoable
+	}
+	return ""
+}
+
+func (x *FileChange) GetAddedLines() uint32 {
+	if x != nil {
+		return x.AddedLines
+	}
+	return 0
+}
+
+func (x *FileChange) GetRemovedLines() uint32 {
+	if x != nil {
+		return x.RemovedLines
 	}
 	return 0
 }
@@ -1753,7 +2976,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[25]
+	mi := &file_forge_session_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1765,7 +2988,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[25]
+	mi := &file_forge_session_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1778,7 +3001,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CloseSessionRequest) GetHeader() *v1.CommandHeader {
@@ -1805,7 +3028,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[26]
+	mi := &file_forge_session_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1817,7 +3040,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[26]
+	mi := &file_forge_session_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1830,7 +3053,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CloseSessionResponse) GetSeq() uint64 {
@@ -1850,7 +3073,7 @@ type GetSessionSnapshotRequest struct {
 
 func (x *GetSessionSnapshotRequest) Reset() {
 	*x = GetSessionSnapshotRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[27]
+	mi := &file_forge_session_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1862,7 +3085,7 @@ func (x *GetSessionSnapshotRequest) String() string {
 func (*GetSessionSnapshotRequest) ProtoMessage() {}
 
 func (x *GetSessionSnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[27]
+	mi := &file_forge_session_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1875,7 +3098,7 @@ func (x *GetSessionSnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionSnapshotRequest.ProtoReflect.Descriptor instead.
 func (*GetSessionSnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *GetSessionSnapshotRequest) GetSessionId() string {
@@ -1895,7 +3118,7 @@ type GetSessionSnapshotResponse struct {
 
 func (x *GetSessionSnapshotResponse) Reset() {
 	*x = GetSessionSnapshotResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[28]
+	mi := &file_forge_session_v1_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1907,7 +3130,7 @@ func (x *GetSessionSnapshotResponse) String() string {
 func (*GetSessionSnapshotResponse) ProtoMessage() {}
 
 func (x *GetSessionSnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[28]
+	mi := &file_forge_session_v1_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1920,7 +3143,7 @@ func (x *GetSessionSnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionSnapshotResponse.ProtoReflect.Descriptor instead.
 func (*GetSessionSnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetSessionSnapshotResponse) GetSession() *Session {
@@ -1945,17 +3168,28 @@ type Session struct {
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// The active turn, or the last one.
-	Turn          *Turn       `protobuf:"bytes,11,opt,name=turn,proto3" json:"turn,omitempty"`
-	TurnCount     uint32      `protobuf:"varint,12,opt,name=turn_count,json=turnCount,proto3" json:"turn_count,omitempty"`
-	Usage         *v1.Usage   `protobuf:"bytes,13,opt,name=usage,proto3" json:"usage,omitempty"`
-	Parent        *ParentStep `protobuf:"bytes,14,opt,name=parent,proto3" json:"parent,omitempty"`
+	Turn       *Turn       `protobuf:"bytes,11,opt,name=turn,proto3" json:"turn,omitempty"`
+	TurnCount  uint32      `protobuf:"varint,12,opt,name=turn_count,json=turnCount,proto3" json:"turn_count,omitempty"`
+	Usage      *v1.Usage   `protobuf:"bytes,13,opt,name=usage,proto3" json:"usage,omitempty"`
+	Parent     *ParentStep `protobuf:"bytes,14,opt,name=parent,proto3" json:"parent,omitempty"`
+	ParentCall *ParentCall `protobuf:"bytes,15,opt,name=parent_call,json=parentCall,proto3" json:"parent_call,omitempty"`
+	// What people allowed beyond single calls, and what of it still holds.
+	Grants  []*v11.Grant `protobuf:"bytes,16,rep,name=grants,proto3" json:"grants,omitempty"`
+	Context *ContextUse  `protobuf:"bytes,17,opt,name=context,proto3" json:"context,omitempty"`
+	// The last plan that the agent told.
+	Plan *Plan `protobuf:"bytes,18,opt,name=plan,proto3" json:"plan,omitempty"`
+	// Being written: a summary; being taken back: files. Empty where neither is.
+	CompactionId string `protobuf:"bytes,19,opt,name=compaction_id,json=compactionId,proto3" json:"compaction_id,omitempty"`
+	UndoId       string `protobuf:"bytes,20,opt,name=undo_id,json=undoId,proto3" json:"undo_id,omitempty"`
+	// Changes of files that stand.
+	ChangeCount   uint32 `protobuf:"varint,21,opt,name=change_count,json=changeCount,proto3" json:"change_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[29]
+	mi := &file_forge_session_v1_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1967,7 +3201,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[29]
+	mi := &file_forge_session_v1_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1980,7 +3214,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Session) GetSessionId() string {
@@ -2081,6 +3315,219 @@ func (x *Session) GetParent() *ParentStep {
 	return nil
 }
 
+func (x *Session) GetParentCall() *ParentCall {
+	if x != nil {
+		return x.ParentCall
+	}
+	return nil
+}
+
+func (x *Session) GetGrants() []*v11.Grant {
+	if x != nil {
+		return x.Grants
+	}
+	return nil
+}
+
+func (x *Session) GetContext() *ContextUse {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *Session) GetPlan() *Plan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+func (x *Session) GetCompactionId() string {
+	if x != nil {
+		return x.CompactionId
+	}
+	return ""
+}
+
+func (x *Session) GetUndoId() string {
+	if x != nil {
+		return x.UndoId
+	}
+	return ""
+}
+
+func (x *Session) GetChangeCount() uint32 {
+	if x != nil {
+		return x.ChangeCount
+	}
+	return 0
+}
+
+// How full the model's context is.
+type ContextUse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of the last model call, as its provider counted, and an estimate of what has come since.
+	Tokens uint64 `protobuf:"varint,1,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// 0: not known.
+	WindowTokens  uint32 `protobuf:"varint,2,opt,name=window_tokens,json=windowTokens,proto3" json:"window_tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ContextUse) Reset() {
+	*x = ContextUse{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContextUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContextUse) ProtoMessage() {}
+
+func (x *ContextUse) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContextUse.ProtoReflect.Descriptor instead.
+func (*ContextUse) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *ContextUse) GetTokens() uint64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *ContextUse) GetWindowTokens() uint32 {
+	if x != nil {
+		return x.WindowTokens
+	}
+	return 0
+}
+
+// What an agent says it is going to do, and how far it is. For people; nothing follows from it.
+type Plan struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 64.
+	Items []*PlanItem `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// At most 1,024 characters.
+	Explanation   string `protobuf:"bytes,2,opt,name=explanation,proto3" json:"explanation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Plan) Reset() {
+	*x = Plan{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Plan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Plan) ProtoMessage() {}
+
+func (x *Plan) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Plan.ProtoReflect.Descriptor instead.
+func (*Plan) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *Plan) GetItems() []*PlanItem {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+func (x *Plan) GetExplanation() string {
+	if x != nil {
+		return x.Explanation
+	}
+	return ""
+}
+
+// One step of a plan.
+type PlanItem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 256 characters.
+	Step          string         `protobuf:"bytes,1,opt,name=step,proto3" json:"step,omitempty"`
+	Status        PlanStepStatus `protobuf:"varint,2,opt,name=status,proto3,enum=forge.session.v1.PlanStepStatus" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanItem) Reset() {
+	*x = PlanItem{}
+	mi := &file_forge_session_v1_session_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanItem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanItem) ProtoMessage() {}
+
+func (x *PlanItem) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_session_v1_session_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanItem.ProtoReflect.Descriptor instead.
+func (*PlanItem) Descriptor() ([]byte, []int) {
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *PlanItem) GetStep() string {
+	if x != nil {
+		return x.Step
+	}
+	return ""
+}
+
+func (x *PlanItem) GetStatus() PlanStepStatus {
+	if x != nil {
+		return x.Status
+	}
+	return PlanStepStatus_PLAN_STEP_STATUS_UNSPECIFIED
+}
+
 // What is true of a turn.
 type Turn struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -2100,7 +3547,7 @@ type Turn struct {
 
 func (x *Turn) Reset() {
 	*x = Turn{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[30]
+	mi := &file_forge_session_v1_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2112,7 +3559,7 @@ func (x *Turn) String() string {
 func (*Turn) ProtoMessage() {}
 
 func (x *Turn) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[30]
+	mi := &file_forge_session_v1_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2125,7 +3572,7 @@ func (x *Turn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Turn.ProtoReflect.Descriptor instead.
 func (*Turn) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Turn) GetTurnId() string {
@@ -2216,7 +3663,7 @@ type OpenCall struct {
 
 func (x *OpenCall) Reset() {
 	*x = OpenCall{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[31]
+	mi := &file_forge_session_v1_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2228,7 +3675,7 @@ func (x *OpenCall) String() string {
 func (*OpenCall) ProtoMessage() {}
 
 func (x *OpenCall) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[31]
+	mi := &file_forge_session_v1_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2241,7 +3688,7 @@ func (x *OpenCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenCall.ProtoReflect.Descriptor instead.
 func (*OpenCall) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *OpenCall) GetId() string {
@@ -2327,7 +3774,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[32]
+	mi := &file_forge_session_v1_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2339,7 +3786,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[32]
+	mi := &file_forge_session_v1_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2352,7 +3799,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListSessionsRequest) GetPageSize() uint32 {
@@ -2409,7 +3856,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[33]
+	mi := &file_forge_session_v1_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2421,7 +3868,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[33]
+	mi := &file_forge_session_v1_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2434,7 +3881,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*SessionSummary {
@@ -2469,7 +3916,7 @@ type SessionSummary struct {
 
 func (x *SessionSummary) Reset() {
 	*x = SessionSummary{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[34]
+	mi := &file_forge_session_v1_session_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2481,7 +3928,7 @@ func (x *SessionSummary) String() string {
 func (*SessionSummary) ProtoMessage() {}
 
 func (x *SessionSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[34]
+	mi := &file_forge_session_v1_session_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2494,7 +3941,7 @@ func (x *SessionSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionSummary.ProtoReflect.Descriptor instead.
 func (*SessionSummary) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *SessionSummary) GetSessionId() string {
@@ -2571,7 +4018,7 @@ type ReadConversationRequest struct {
 
 func (x *ReadConversationRequest) Reset() {
 	*x = ReadConversationRequest{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[35]
+	mi := &file_forge_session_v1_session_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2583,7 +4030,7 @@ func (x *ReadConversationRequest) String() string {
 func (*ReadConversationRequest) ProtoMessage() {}
 
 func (x *ReadConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[35]
+	mi := &file_forge_session_v1_session_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2596,7 +4043,7 @@ func (x *ReadConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadConversationRequest.ProtoReflect.Descriptor instead.
 func (*ReadConversationRequest) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ReadConversationRequest) GetSessionId() string {
@@ -2650,7 +4097,7 @@ type ReadConversationResponse struct {
 
 func (x *ReadConversationResponse) Reset() {
 	*x = ReadConversationResponse{}
-	mi := &file_forge_session_v1_session_proto_msgTypes[36]
+	mi := &file_forge_session_v1_session_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2662,7 +4109,7 @@ func (x *ReadConversationResponse) String() string {
 func (*ReadConversationResponse) ProtoMessage() {}
 
 func (x *ReadConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_session_v1_session_proto_msgTypes[36]
+	mi := &file_forge_session_v1_session_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2675,7 +4122,7 @@ func (x *ReadConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadConversationResponse.ProtoReflect.Descriptor instead.
 func (*ReadConversationResponse) Descriptor() ([]byte, []int) {
-	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_forge_session_v1_session_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ReadConversationResponse) GetMessages() []*Message {
@@ -2717,16 +4164,45 @@ var File_forge_session_v1_session_proto protoreflect.FileDescriptor
 
 const file_forge_session_v1_session_proto_rawDesc = "" +
 	"\n" +
-	"\x1eforge/session/v1/session.proto\x12\x10forge.session.v1\x1a\x1cforge/common/v1/common.proto\x1a#forge/session/v1/conversation.proto\x1a\x18forge/tool/v1/tool.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xff\x01\n" +
+	"\x1eforge/session/v1/session.proto\x12\x10forge.session.v1\x1a\x1cforge/common/v1/common.proto\x1a#forge/session/v1/conversation.proto\x1a\x18forge/tool/v1/tool.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xde\x04\n" +
 	"\tAgentSpec\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x16\n" +
 	"\x06system\x18\x02 \x01(\tR\x06system\x12\x14\n" +
 	"\x05tools\x18\x03 \x03(\tR\x05tools\x12%\n" +
 	"\vtemperature\x18\x04 \x01(\x01H\x00R\vtemperature\x88\x01\x01\x12/\n" +
 	"\x11max_output_tokens\x18\x05 \x01(\rH\x01R\x0fmaxOutputTokens\x88\x01\x01\x120\n" +
-	"\x06budget\x18\x06 \x01(\v2\x18.forge.session.v1.BudgetR\x06budgetB\x0e\n" +
+	"\x06budget\x18\x06 \x01(\v2\x18.forge.session.v1.BudgetR\x06budget\x120\n" +
+	"\x05hooks\x18\a \x03(\v2\x1a.forge.session.v1.HookSpecR\x05hooks\x12F\n" +
+	"\x0eerror_recovery\x18\b \x01(\x0e2\x1f.forge.session.v1.ErrorRecoveryR\rerrorRecovery\x12'\n" +
+	"\x0ffallback_models\x18\t \x03(\tR\x0efallbackModels\x12,\n" +
+	"\x12output_schema_json\x18\n" +
+	" \x01(\tR\x10outputSchemaJson\x127\n" +
+	"\x15context_window_tokens\x18\v \x01(\rH\x02R\x13contextWindowTokens\x88\x01\x01\x129\n" +
+	"\n" +
+	"sub_agents\x18\f \x03(\v2\x1a.forge.session.v1.SubAgentR\tsubAgentsB\x0e\n" +
 	"\f_temperatureB\x14\n" +
-	"\x12_max_output_tokens\"\x8f\x02\n" +
+	"\x12_max_output_tokensB\x18\n" +
+	"\x16_context_window_tokens\"\x9e\x01\n" +
+	"\bHookSpec\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12(\n" +
+	"\x02at\x18\x02 \x03(\x0e2\x18.forge.session.v1.HookAtR\x02at\x12\x1f\n" +
+	"\vconfig_json\x18\x03 \x01(\tR\n" +
+	"configJson\x123\n" +
+	"\atimeout\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\atimeout\"\xb0\x01\n" +
+	"\bSubAgent\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\x121\n" +
+	"\x05agent\x18\x03 \x01(\v2\x1b.forge.session.v1.AgentSpecR\x05agent\x12;\n" +
+	"\ahistory\x18\x04 \x01(\x0e2!.forge.session.v1.SubAgentHistoryR\ahistory\"\xa4\x01\n" +
+	"\n" +
+	"ParentCall\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n" +
+	"\aturn_id\x18\x02 \x01(\tR\x06turnId\x12 \n" +
+	"\ftool_call_id\x18\x03 \x01(\tR\n" +
+	"toolCallId\x12&\n" +
+	"\x0froot_session_id\x18\x04 \x01(\tR\rrootSessionId\x12\x14\n" +
+	"\x05depth\x18\x05 \x01(\rR\x05depth\"\xb4\x02\n" +
 	"\x06Budget\x12$\n" +
 	"\vmodel_calls\x18\x01 \x01(\rH\x00R\n" +
 	"modelCalls\x88\x01\x01\x12\"\n" +
@@ -2734,15 +4210,17 @@ const file_forge_session_v1_session_proto_rawDesc = "" +
 	"tool_calls\x18\x02 \x01(\rH\x01R\ttoolCalls\x88\x01\x01\x12\x1b\n" +
 	"\x06tokens\x18\x03 \x01(\x04H\x02R\x06tokens\x88\x01\x01\x12)\n" +
 	"\x0ecost_micro_usd\x18\x04 \x01(\x04H\x03R\fcostMicroUsd\x88\x01\x01\x126\n" +
-	"\twall_time\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\bwallTimeB\x0e\n" +
+	"\twall_time\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\bwallTime\x12\x19\n" +
+	"\x05steps\x18\x06 \x01(\rH\x04R\x05steps\x88\x01\x01B\x0e\n" +
 	"\f_model_callsB\r\n" +
 	"\v_tool_callsB\t\n" +
 	"\a_tokensB\x11\n" +
-	"\x0f_cost_micro_usd\"<\n" +
+	"\x0f_cost_micro_usdB\b\n" +
+	"\x06_steps\"<\n" +
 	"\n" +
 	"ParentStep\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x17\n" +
-	"\astep_id\x18\x02 \x01(\tR\x06stepId\"\x9d\x03\n" +
+	"\astep_id\x18\x02 \x01(\tR\x06stepId\"\xdc\x03\n" +
 	"\x14CreateSessionRequest\x126\n" +
 	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x121\n" +
 	"\x05agent\x18\x02 \x01(\v2\x1b.forge.session.v1.AgentSpecR\x05agent\x121\n" +
@@ -2750,19 +4228,23 @@ const file_forge_session_v1_session_proto_rawDesc = "" +
 	"\x06labels\x18\x04 \x03(\v22.forge.session.v1.CreateSessionRequest.LabelsEntryR\x06labels\x12\x14\n" +
 	"\x05queue\x18\x05 \x01(\tR\x05queue\x12\x14\n" +
 	"\x05title\x18\x06 \x01(\tR\x05title\x124\n" +
-	"\x06parent\x18\a \x01(\v2\x1c.forge.session.v1.ParentStepR\x06parent\x1a9\n" +
+	"\x06parent\x18\a \x01(\v2\x1c.forge.session.v1.ParentStepR\x06parent\x12=\n" +
+	"\vparent_call\x18\b \x01(\v2\x1c.forge.session.v1.ParentCallR\n" +
+	"parentCall\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"H\n" +
 	"\x15CreateSessionResponse\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x10\n" +
-	"\x03seq\x18\x02 \x01(\x04R\x03seq\"\x97\x01\n" +
+	"\x03seq\x18\x02 \x01(\x04R\x03seq\"\xf2\x01\n" +
 	"\x10StartTurnRequest\x126\n" +
 	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x02 \x01(\tR\tsessionId\x12,\n" +
-	"\x05input\x18\x03 \x03(\v2\x16.forge.session.v1.PartR\x05input\">\n" +
+	"\x05input\x18\x03 \x03(\v2\x16.forge.session.v1.PartR\x05input\x120\n" +
+	"\acontext\x18\x04 \x03(\v2\x16.forge.session.v1.PartR\acontext\x12'\n" +
+	"\x0fcontext_sources\x18\x05 \x03(\tR\x0econtextSources\">\n" +
 	"\x11StartTurnResponse\x12\x17\n" +
 	"\aturn_id\x18\x01 \x01(\tR\x06turnId\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\"\x83\x01\n" +
@@ -2811,7 +4293,7 @@ const file_forge_session_v1_session_proto_rawDesc = "" +
 	"\binput_id\x18\x04 \x01(\tR\ainputId\x12\x12\n" +
 	"\x04text\x18\x05 \x01(\tR\x04text\"(\n" +
 	"\x14ProvideInputResponse\x12\x10\n" +
-	"\x03seq\x18\x01 \x01(\x04R\x03seq\"\xa7\x02\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\"\xbd\x02\n" +
 	"\x12ForkSessionRequest\x126\n" +
 	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x1d\n" +
 	"\n" +
@@ -2819,30 +4301,98 @@ const file_forge_session_v1_session_proto_rawDesc = "" +
 	"\vthrough_seq\x18\x03 \x01(\x04R\n" +
 	"throughSeq\x12\x14\n" +
 	"\x05title\x18\x04 \x01(\tR\x05title\x12H\n" +
-	"\x06labels\x18\x05 \x03(\v20.forge.session.v1.ForkSessionRequest.LabelsEntryR\x06labels\x1a9\n" +
+	"\x06labels\x18\x05 \x03(\v20.forge.session.v1.ForkSessionRequest.LabelsEntryR\x06labels\x12\x14\n" +
+	"\x05model\x18\x06 \x01(\tR\x05model\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"F\n" +
 	"\x13ForkSessionResponse\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x10\n" +
-	"\x03seq\x18\x02 \x01(\x04R\x03seq\"\xa6\x01\n" +
+	"\x03seq\x18\x02 \x01(\x04R\x03seq\"\xcb\x01\n" +
 	"\x1aUpdateSessionPolicyRequest\x126\n" +
 	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x02 \x01(\tR\tsessionId\x121\n" +
-	"\x06policy\x18\x03 \x01(\v2\x19.forge.tool.v1.ToolPolicyR\x06policy\"/\n" +
+	"\x06policy\x18\x03 \x01(\v2\x19.forge.tool.v1.ToolPolicyR\x06policy\x12#\n" +
+	"\rrevoke_grants\x18\x04 \x01(\bR\frevokeGrants\"/\n" +
 	"\x1bUpdateSessionPolicyResponse\x12\x10\n" +
-	"\x03seq\x18\x01 \x01(\x04R\x03seq\"\xa9\x01\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\"\xcd\x01\n" +
 	"\x15CompactSessionRequest\x126\n" +
 	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x02 \x01(\tR\tsessionId\x12\x18\n" +
 	"\asummary\x18\x03 \x01(\tR\asummary\x12\x1f\n" +
 	"\vthrough_seq\x18\x04 \x01(\x04R\n" +
-	"throughSeq\"*\n" +
+	"throughSeq\x12\"\n" +
+	"\finstructions\x18\x05 \x01(\tR\finstructions\"O\n" +
 	"\x16CompactSessionResponse\x12\x10\n" +
-	"\x03seq\x18\x01 \x01(\x04R\x03seq\"l\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12#\n" +
+	"\rcompaction_id\x18\x02 \x01(\tR\fcompactionId\"\xa3\x01\n" +
+	"\x12UndoChangesRequest\x126\n" +
+	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x02 \x01(\tR\tsessionId\x12\x1d\n" +
+	"\n" +
+	"change_ids\x18\x03 \x03(\tR\tchangeIds\x12\x17\n" +
+	"\aturn_id\x18\x04 \x01(\tR\x06turnId\"@\n" +
+	"\x13UndoChangesResponse\x12\x10\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x17\n" +
+	"\aundo_id\x18\x02 \x01(\tR\x06undoId\"\xad\x01\n" +
+	"\x14RewindSessionRequest\x126\n" +
+	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x02 \x01(\tR\tsessionId\x12\x1f\n" +
+	"\vthrough_seq\x18\x03 \x01(\x04R\n" +
+	"throughSeq\x12\x1d\n" +
+	"\n" +
+	"keep_files\x18\x04 \x01(\bR\tkeepFiles\"B\n" +
+	"\x15RewindSessionResponse\x12\x10\n" +
+	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x17\n" +
+	"\aundo_id\x18\x02 \x01(\tR\x06undoId\"\xdd\x01\n" +
+	"\x12ListChangesRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x1b\n" +
+	"\tafter_seq\x18\x02 \x01(\x04R\bafterSeq\x12\x1b\n" +
+	"\tpage_size\x18\x03 \x01(\rR\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x04 \x01(\tR\tpageToken\x120\n" +
+	"\x05lease\x18\x05 \x01(\v2\x1a.forge.common.v1.TaskLeaseR\x05lease\x12\x1d\n" +
+	"\n" +
+	"change_ids\x18\x06 \x03(\tR\tchangeIds\"q\n" +
+	"\x13ListChangesResponse\x122\n" +
+	"\achanges\x18\x01 \x03(\v2\x18.forge.session.v1.ChangeR\achanges\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xce\x02\n" +
+	"\x06Change\x12\x1b\n" +
+	"\tchange_id\x18\x01 \x01(\tR\bchangeId\x12\x10\n" +
+	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x17\n" +
+	"\aturn_id\x18\x03 \x01(\tR\x06turnId\x12 \n" +
+	"\ftool_call_id\x18\x04 \x01(\tR\n" +
+	"toolCallId\x12\x12\n" +
+	"\x04tool\x18\x05 \x01(\tR\x04tool\x12;\n" +
+	"\voccurred_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"occurredAt\x122\n" +
+	"\x05files\x18\a \x03(\v2\x1c.forge.session.v1.FileChangeR\x05files\x12\x1a\n" +
+	"\bobserved\x18\b \x01(\bR\bobserved\x12\x16\n" +
+	"\x06undone\x18\t \x01(\bR\x06undone\x12!\n" +
+	"\fnot_undoable\x18\n" +
+	" \x03(\tR\vnotUndoable\"\xfb\x02\n" +
+	"\n" +
+	"FileChange\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12#\n" +
+	"\rbefore_sha256\x18\x02 \x01(\tR\fbeforeSha256\x12!\n" +
+	"\fafter_sha256\x18\x03 \x01(\tR\vafterSha256\x124\n" +
+	"\x06before\x18\x04 \x01(\v2\x1c.forge.common.v1.ArtifactRefR\x06before\x122\n" +
+	"\x05after\x18\x05 \x01(\v2\x1c.forge.common.v1.ArtifactRefR\x05after\x12\x1f\n" +
+	"\vbefore_mode\x18\x06 \x01(\rR\n" +
+	"beforeMode\x12\x1d\n" +
+	"\n" +
+	"after_mode\x18\a \x01(\rR\tafterMode\x12!\n" +
+	"\fnot_undoable\x18\b \x01(\tR\vnotUndoable\x12\x1f\n" +
+	"\vadded_lines\x18\t \x01(\rR\n" +
+	"addedLines\x12#\n" +
+	"\rremoved_lines\x18\n" +
+	" \x01(\rR\fremovedLines\"l\n" +
 	"\x13CloseSessionRequest\x126\n" +
 	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12\x1d\n" +
 	"\n" +
@@ -2853,7 +4403,7 @@ const file_forge_session_v1_session_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\"Q\n" +
 	"\x1aGetSessionSnapshotResponse\x123\n" +
-	"\asession\x18\x01 \x01(\v2\x19.forge.session.v1.SessionR\asession\"\xa4\x05\n" +
+	"\asession\x18\x01 \x01(\v2\x19.forge.session.v1.SessionR\asession\"\xd6\a\n" +
 	"\aSession\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x10\n" +
@@ -2873,10 +4423,28 @@ const file_forge_session_v1_session_proto_rawDesc = "" +
 	"\n" +
 	"turn_count\x18\f \x01(\rR\tturnCount\x12,\n" +
 	"\x05usage\x18\r \x01(\v2\x16.forge.common.v1.UsageR\x05usage\x124\n" +
-	"\x06parent\x18\x0e \x01(\v2\x1c.forge.session.v1.ParentStepR\x06parent\x1a9\n" +
+	"\x06parent\x18\x0e \x01(\v2\x1c.forge.session.v1.ParentStepR\x06parent\x12=\n" +
+	"\vparent_call\x18\x0f \x01(\v2\x1c.forge.session.v1.ParentCallR\n" +
+	"parentCall\x12,\n" +
+	"\x06grants\x18\x10 \x03(\v2\x14.forge.tool.v1.GrantR\x06grants\x126\n" +
+	"\acontext\x18\x11 \x01(\v2\x1c.forge.session.v1.ContextUseR\acontext\x12*\n" +
+	"\x04plan\x18\x12 \x01(\v2\x16.forge.session.v1.PlanR\x04plan\x12#\n" +
+	"\rcompaction_id\x18\x13 \x01(\tR\fcompactionId\x12\x17\n" +
+	"\aundo_id\x18\x14 \x01(\tR\x06undoId\x12!\n" +
+	"\fchange_count\x18\x15 \x01(\rR\vchangeCount\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xb4\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"I\n" +
+	"\n" +
+	"ContextUse\x12\x16\n" +
+	"\x06tokens\x18\x01 \x01(\x04R\x06tokens\x12#\n" +
+	"\rwindow_tokens\x18\x02 \x01(\rR\fwindowTokens\"Z\n" +
+	"\x04Plan\x120\n" +
+	"\x05items\x18\x01 \x03(\v2\x1a.forge.session.v1.PlanItemR\x05items\x12 \n" +
+	"\vexplanation\x18\x02 \x01(\tR\vexplanation\"X\n" +
+	"\bPlanItem\x12\x12\n" +
+	"\x04step\x18\x01 \x01(\tR\x04step\x128\n" +
+	"\x06status\x18\x02 \x01(\x0e2 .forge.session.v1.PlanStepStatusR\x06status\"\xb4\x03\n" +
 	"\x04Turn\x12\x17\n" +
 	"\aturn_id\x18\x01 \x01(\tR\x06turnId\x124\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1c.forge.session.v1.TurnStatusR\x06status\x127\n" +
@@ -2943,7 +4511,23 @@ const file_forge_session_v1_session_proto_rawDesc = "" +
 	"throughSeq\x12\x16\n" +
 	"\x06system\x18\x03 \x01(\tR\x06system\x12-\n" +
 	"\x05tools\x18\x04 \x03(\v2\x17.forge.tool.v1.ToolSpecR\x05tools\x12#\n" +
-	"\rcompacted_seq\x18\x05 \x01(\x04R\fcompactedSeq*e\n" +
+	"\rcompacted_seq\x18\x05 \x01(\x04R\fcompactedSeq*\x95\x01\n" +
+	"\rErrorRecovery\x12\x1e\n" +
+	"\x1aERROR_RECOVERY_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15ERROR_RECOVERY_RETURN\x10\x01\x12\x17\n" +
+	"\x13ERROR_RECOVERY_STOP\x10\x02\x12\x18\n" +
+	"\x14ERROR_RECOVERY_RETRY\x10\x03\x12\x16\n" +
+	"\x12ERROR_RECOVERY_ASK\x10\x04*f\n" +
+	"\x06HookAt\x12\x17\n" +
+	"\x13HOOK_AT_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14HOOK_AT_USER_MESSAGE\x10\x01\x12\x13\n" +
+	"\x0fHOOK_AT_PRE_LLM\x10\x02\x12\x14\n" +
+	"\x10HOOK_AT_POST_LLM\x10\x03*\x8d\x01\n" +
+	"\x0fSubAgentHistory\x12!\n" +
+	"\x1dSUB_AGENT_HISTORY_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17SUB_AGENT_HISTORY_FRESH\x10\x01\x12\x1c\n" +
+	"\x18SUB_AGENT_HISTORY_FORKED\x10\x02\x12\x1c\n" +
+	"\x18SUB_AGENT_HISTORY_SHARED\x10\x03*e\n" +
 	"\rSessionStatus\x12\x1e\n" +
 	"\x1aSESSION_STATUS_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15SESSION_STATUS_ACTIVE\x10\x01\x12\x19\n" +
@@ -2959,7 +4543,7 @@ const file_forge_session_v1_session_proto_rawDesc = "" +
 	"\x15TURN_STATUS_CANCELLED\x10\x06\x12\x19\n" +
 	"\x15TURN_STATUS_ABANDONED\x10\a\x12\x1d\n" +
 	"\x19TURN_STATUS_WAITING_INPUT\x10\b\x12\x16\n" +
-	"\x12TURN_STATUS_PAUSED\x10\t*\x81\x03\n" +
+	"\x12TURN_STATUS_PAUSED\x10\t*\xf4\x03\n" +
 	"\vTurnOutcome\x12\x1c\n" +
 	"\x18TURN_OUTCOME_UNSPECIFIED\x10\x00\x12\x1f\n" +
 	"\x1bTURN_OUTCOME_TASK_COMPLETED\x10\x01\x12\x1c\n" +
@@ -2973,7 +4557,16 @@ const file_forge_session_v1_session_proto_rawDesc = "" +
 	"\x14TURN_OUTCOME_REFUSED\x10\t\x12\x1b\n" +
 	"\x17TURN_OUTCOME_OUTPUT_CUT\x10\n" +
 	"\x12\x18\n" +
-	"\x14TURN_OUTCOME_UNKNOWN\x10\v2\xb6\v\n" +
+	"\x14TURN_OUTCOME_UNKNOWN\x10\v\x12\x17\n" +
+	"\x13TURN_OUTCOME_DENIED\x10\f\x12\x18\n" +
+	"\x14TURN_OUTCOME_BLOCKED\x10\r\x12\x1f\n" +
+	"\x1bTURN_OUTCOME_OUTPUT_INVALID\x10\x0e\x12\x1d\n" +
+	"\x19TURN_OUTCOME_BUDGET_STEPS\x10\x0f*\x92\x01\n" +
+	"\x0ePlanStepStatus\x12 \n" +
+	"\x1cPLAN_STEP_STATUS_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\x18PLAN_STEP_STATUS_PENDING\x10\x01\x12 \n" +
+	"\x1cPLAN_STEP_STATUS_IN_PROGRESS\x10\x02\x12\x1e\n" +
+	"\x1aPLAN_STEP_STATUS_COMPLETED\x10\x032\xd0\r\n" +
 	"\x0eSessionService\x12`\n" +
 	"\rCreateSession\x12&.forge.session.v1.CreateSessionRequest\x1a'.forge.session.v1.CreateSessionResponse\x12T\n" +
 	"\tStartTurn\x12\".forge.session.v1.StartTurnRequest\x1a#.forge.session.v1.StartTurnResponse\x12W\n" +
@@ -2986,7 +4579,10 @@ const file_forge_session_v1_session_proto_rawDesc = "" +
 	"\fProvideInput\x12%.forge.session.v1.ProvideInputRequest\x1a&.forge.session.v1.ProvideInputResponse\x12Z\n" +
 	"\vForkSession\x12$.forge.session.v1.ForkSessionRequest\x1a%.forge.session.v1.ForkSessionResponse\x12r\n" +
 	"\x13UpdateSessionPolicy\x12,.forge.session.v1.UpdateSessionPolicyRequest\x1a-.forge.session.v1.UpdateSessionPolicyResponse\x12c\n" +
-	"\x0eCompactSession\x12'.forge.session.v1.CompactSessionRequest\x1a(.forge.session.v1.CompactSessionResponse\x12]\n" +
+	"\x0eCompactSession\x12'.forge.session.v1.CompactSessionRequest\x1a(.forge.session.v1.CompactSessionResponse\x12Z\n" +
+	"\vUndoChanges\x12$.forge.session.v1.UndoChangesRequest\x1a%.forge.session.v1.UndoChangesResponse\x12`\n" +
+	"\rRewindSession\x12&.forge.session.v1.RewindSessionRequest\x1a'.forge.session.v1.RewindSessionResponse\x12Z\n" +
+	"\vListChanges\x12$.forge.session.v1.ListChangesRequest\x1a%.forge.session.v1.ListChangesResponse\x12]\n" +
 	"\fCloseSession\x12%.forge.session.v1.CloseSessionRequest\x1a&.forge.session.v1.CloseSessionResponse\x12o\n" +
 	"\x12GetSessionSnapshot\x12+.forge.session.v1.GetSessionSnapshotRequest\x1a,.forge.session.v1.GetSessionSnapshotResponse\x12]\n" +
 	"\fListSessions\x12%.forge.session.v1.ListSessionsRequest\x1a&.forge.session.v1.ListSessionsResponse\x12i\n" +
@@ -3005,153 +4601,202 @@ func file_forge_session_v1_session_proto_rawDescGZIP() []byte {
 	return file_forge_session_v1_session_proto_rawDescData
 }
 
-var file_forge_session_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_forge_session_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_forge_session_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_forge_session_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_forge_session_v1_session_proto_goTypes = []any{
-	(SessionStatus)(0),                  // 0: forge.session.v1.SessionStatus
-	(TurnStatus)(0),                     // 1: forge.session.v1.TurnStatus
-	(TurnOutcome)(0),                    // 2: forge.session.v1.TurnOutcome
-	(*AgentSpec)(nil),                   // 3: forge.session.v1.AgentSpec
-	(*Budget)(nil),                      // 4: forge.session.v1.Budget
-	(*ParentStep)(nil),                  // 5: forge.session.v1.ParentStep
-	(*CreateSessionRequest)(nil),        // 6: forge.session.v1.CreateSessionRequest
-	(*CreateSessionResponse)(nil),       // 7: forge.session.v1.CreateSessionResponse
-	(*StartTurnRequest)(nil),            // 8: forge.session.v1.StartTurnRequest
-	(*StartTurnResponse)(nil),           // 9: forge.session.v1.StartTurnResponse
-	(*CancelTurnRequest)(nil),           // 10: forge.session.v1.CancelTurnRequest
-	(*CancelTurnResponse)(nil),          // 11: forge.session.v1.CancelTurnResponse
-	(*AbandonTurnRequest)(nil),          // 12: forge.session.v1.AbandonTurnRequest
-	(*AbandonTurnResponse)(nil),         // 13: forge.session.v1.AbandonTurnResponse
-	(*SteerTurnRequest)(nil),            // 14: forge.session.v1.SteerTurnRequest
-	(*SteerTurnResponse)(nil),           // 15: forge.session.v1.SteerTurnResponse
-	(*PauseTurnRequest)(nil),            // 16: forge.session.v1.PauseTurnRequest
-	(*PauseTurnResponse)(nil),           // 17: forge.session.v1.PauseTurnResponse
-	(*ContinueTurnRequest)(nil),         // 18: forge.session.v1.ContinueTurnRequest
-	(*ContinueTurnResponse)(nil),        // 19: forge.session.v1.ContinueTurnResponse
-	(*ProvideInputRequest)(nil),         // 20: forge.session.v1.ProvideInputRequest
-	(*ProvideInputResponse)(nil),        // 21: forge.session.v1.ProvideInputResponse
-	(*ForkSessionRequest)(nil),          // 22: forge.session.v1.ForkSessionRequest
-	(*ForkSessionResponse)(nil),         // 23: forge.session.v1.ForkSessionResponse
-	(*UpdateSessionPolicyRequest)(nil),  // 24: forge.session.v1.UpdateSessionPolicyRequest
-	(*UpdateSessionPolicyResponse)(nil), // 25: forge.session.v1.UpdateSessionPolicyResponse
-	(*CompactSessionRequest)(nil),       // 26: forge.session.v1.CompactSessionRequest
-	(*CompactSessionResponse)(nil),      // 27: forge.session.v1.CompactSessionResponse
-	(*CloseSessionRequest)(nil),         // 28: forge.session.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),        // 29: forge.session.v1.CloseSessionResponse
-	(*GetSessionSnapshotRequest)(nil),   // 30: forge.session.v1.GetSessionSnapshotRequest
-	(*GetSessionSnapshotResponse)(nil),  // 31: forge.session.v1.GetSessionSnapshotResponse
-	(*Session)(nil),                     // 32: forge.session.v1.Session
-	(*Turn)(nil),                        // 33: forge.session.v1.Turn
-	(*OpenCall)(nil),                    // 34: forge.session.v1.OpenCall
-	(*ListSessionsRequest)(nil),         // 35: forge.session.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),        // 36: forge.session.v1.ListSessionsResponse
-	(*SessionSummary)(nil),              // 37: forge.session.v1.SessionSummary
-	(*ReadConversationRequest)(nil),     // 38: forge.session.v1.ReadConversationRequest
-	(*ReadConversationResponse)(nil),    // 39: forge.session.v1.ReadConversationResponse
-	nil,                                 // 40: forge.session.v1.CreateSessionRequest.LabelsEntry
-	nil,                                 // 41: forge.session.v1.ForkSessionRequest.LabelsEntry
-	nil,                                 // 42: forge.session.v1.Session.LabelsEntry
-	nil,                                 // 43: forge.session.v1.ListSessionsRequest.LabelsEntry
-	nil,                                 // 44: forge.session.v1.SessionSummary.LabelsEntry
-	(*durationpb.Duration)(nil),         // 45: google.protobuf.Duration
-	(*v1.CommandHeader)(nil),            // 46: forge.common.v1.CommandHeader
-	(*v11.ToolPolicy)(nil),              // 47: forge.tool.v1.ToolPolicy
-	(*Part)(nil),                        // 48: forge.session.v1.Part
-	(*timestamppb.Timestamp)(nil),       // 49: google.protobuf.Timestamp
-	(*v1.Usage)(nil),                    // 50: forge.common.v1.Usage
-	(*v1.ForgeError)(nil),               // 51: forge.common.v1.ForgeError
-	(*v1.TaskLease)(nil),                // 52: forge.common.v1.TaskLease
-	(*Message)(nil),                     // 53: forge.session.v1.Message
-	(*v11.ToolSpec)(nil),                // 54: forge.tool.v1.ToolSpec
+	(ErrorRecovery)(0),                  // 0: forge.session.v1.ErrorRecovery
+	(HookAt)(0),                         // 1: forge.session.v1.HookAt
+	(SubAgentHistory)(0),                // 2: forge.session.v1.SubAgentHistory
+	(SessionStatus)(0),                  // 3: forge.session.v1.SessionStatus
+	(TurnStatus)(0),                     // 4: forge.session.v1.TurnStatus
+	(TurnOutcome)(0),                    // 5: forge.session.v1.TurnOutcome
+	(PlanStepStatus)(0),                 // 6: forge.session.v1.PlanStepStatus
+	(*AgentSpec)(nil),                   // 7: forge.session.v1.AgentSpec
+	(*HookSpec)(nil),                    // 8: forge.session.v1.HookSpec
+	(*SubAgent)(nil),                    // 9: forge.session.v1.SubAgent
+	(*ParentCall)(nil),                  // 10: forge.session.v1.ParentCall
+	(*Budget)(nil),                      // 11: forge.session.v1.Budget
+	(*ParentStep)(nil),                  // 12: forge.session.v1.ParentStep
+	(*CreateSessionRequest)(nil),        // 13: forge.session.v1.CreateSessionRequest
+	(*CreateSessionResponse)(nil),       // 14: forge.session.v1.CreateSessionResponse
+	(*StartTurnRequest)(nil),            // 15: forge.session.v1.StartTurnRequest
+	(*StartTurnResponse)(nil),           // 16: forge.session.v1.StartTurnResponse
+	(*CancelTurnRequest)(nil),           // 17: forge.session.v1.CancelTurnRequest
+	(*CancelTurnResponse)(nil),          // 18: forge.session.v1.CancelTurnResponse
+	(*AbandonTurnRequest)(nil),          // 19: forge.session.v1.AbandonTurnRequest
+	(*AbandonTurnResponse)(nil),         // 20: forge.session.v1.AbandonTurnResponse
+	(*SteerTurnRequest)(nil),            // 21: forge.session.v1.SteerTurnRequest
+	(*SteerTurnResponse)(nil),           // 22: forge.session.v1.SteerTurnResponse
+	(*PauseTurnRequest)(nil),            // 23: forge.session.v1.PauseTurnRequest
+	(*PauseTurnResponse)(nil),           // 24: forge.session.v1.PauseTurnResponse
+	(*ContinueTurnRequest)(nil),         // 25: forge.session.v1.ContinueTurnRequest
+	(*ContinueTurnResponse)(nil),        // 26: forge.session.v1.ContinueTurnResponse
+	(*ProvideInputRequest)(nil),         // 27: forge.session.v1.ProvideInputRequest
+	(*ProvideInputResponse)(nil),        // 28: forge.session.v1.ProvideInputResponse
+	(*ForkSessionRequest)(nil),          // 29: forge.session.v1.ForkSessionRequest
+	(*ForkSessionResponse)(nil),         // 30: forge.session.v1.ForkSessionResponse
+	(*UpdateSessionPolicyRequest)(nil),  // 31: forge.session.v1.UpdateSessionPolicyRequest
+	(*UpdateSessionPolicyResponse)(nil), // 32: forge.session.v1.UpdateSessionPolicyResponse
+	(*CompactSessionRequest)(nil),       // 33: forge.session.v1.CompactSessionRequest
+	(*CompactSessionResponse)(nil),      // 34: forge.session.v1.CompactSessionResponse
+	(*UndoChangesRequest)(nil),          // 35: forge.session.v1.UndoChangesRequest
+	(*UndoChangesResponse)(nil),         // 36: forge.session.v1.UndoChangesResponse
+	(*RewindSessionRequest)(nil),        // 37: forge.session.v1.RewindSessionRequest
+	(*RewindSessionResponse)(nil),       // 38: forge.session.v1.RewindSessionResponse
+	(*ListChangesRequest)(nil),          // 39: forge.session.v1.ListChangesRequest
+	(*ListChangesResponse)(nil),         // 40: forge.session.v1.ListChangesResponse
+	(*Change)(nil),                      // 41: forge.session.v1.Change
+	(*FileChange)(nil),                  // 42: forge.session.v1.FileChange
+	(*CloseSessionRequest)(nil),         // 43: forge.session.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),        // 44: forge.session.v1.CloseSessionResponse
+	(*GetSessionSnapshotRequest)(nil),   // 45: forge.session.v1.GetSessionSnapshotRequest
+	(*GetSessionSnapshotResponse)(nil),  // 46: forge.session.v1.GetSessionSnapshotResponse
+	(*Session)(nil),                     // 47: forge.session.v1.Session
+	(*ContextUse)(nil),                  // 48: forge.session.v1.ContextUse
+	(*Plan)(nil),                        // 49: forge.session.v1.Plan
+	(*PlanItem)(nil),                    // 50: forge.session.v1.PlanItem
+	(*Turn)(nil),                        // 51: forge.session.v1.Turn
+	(*OpenCall)(nil),                    // 52: forge.session.v1.OpenCall
+	(*ListSessionsRequest)(nil),         // 53: forge.session.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),        // 54: forge.session.v1.ListSessionsResponse
+	(*SessionSummary)(nil),              // 55: forge.session.v1.SessionSummary
+	(*ReadConversationRequest)(nil),     // 56: forge.session.v1.ReadConversationRequest
+	(*ReadConversationResponse)(nil),    // 57: forge.session.v1.ReadConversationResponse
+	nil,                                 // 58: forge.session.v1.CreateSessionRequest.LabelsEntry
+	nil,                                 // 59: forge.session.v1.ForkSessionRequest.LabelsEntry
+	nil,                                 // 60: forge.session.v1.Session.LabelsEntry
+	nil,                                 // 61: forge.session.v1.ListSessionsRequest.LabelsEntry
+	nil,                                 // 62: forge.session.v1.SessionSummary.LabelsEntry
+	(*durationpb.Duration)(nil),         // 63: google.protobuf.Duration
+	(*v1.CommandHeader)(nil),            // 64: forge.common.v1.CommandHeader
+	(*v11.ToolPolicy)(nil),              // 65: forge.tool.v1.ToolPolicy
+	(*Part)(nil),                        // 66: forge.session.v1.Part
+	(*v1.TaskLease)(nil),                // 67: forge.common.v1.TaskLease
+	(*timestamppb.Timestamp)(nil),       // 68: google.protobuf.Timestamp
+	(*v1.ArtifactRef)(nil),              // 69: forge.common.v1.ArtifactRef
+	(*v1.Usage)(nil),                    // 70: forge.common.v1.Usage
+	(*v11.Grant)(nil),                   // 71: forge.tool.v1.Grant
+	(*v1.ForgeError)(nil),               // 72: forge.common.v1.ForgeError
+	(*Message)(nil),                     // 73: forge.session.v1.Message
+	(*v11.ToolSpec)(nil),                // 74: forge.tool.v1.ToolSpec
 }
 var file_forge_session_v1_session_proto_depIdxs = []int32{
-	4,  // 0: forge.session.v1.AgentSpec.budget:type_name -> forge.session.v1.Budget
-	45, // 1: forge.session.v1.Budget.wall_time:type_name -> google.protobuf.Duration
-	46, // 2: forge.session.v1.CreateSessionRequest.header:type_name -> forge.common.v1.CommandHeader
-	3,  // 3: forge.session.v1.CreateSessionRequest.agent:type_name -> forge.session.v1.AgentSpec
-	47, // 4: forge.session.v1.CreateSessionRequest.policy:type_name -> forge.tool.v1.ToolPolicy
-	40, // 5: forge.session.v1.CreateSessionRequest.labels:type_name -> forge.session.v1.CreateSessionRequest.LabelsEntry
-	5,  // 6: forge.session.v1.CreateSessionRequest.parent:type_name -> forge.session.v1.ParentStep
-	46, // 7: forge.session.v1.StartTurnRequest.header:type_name -> forge.common.v1.CommandHeader
-	48, // 8: forge.session.v1.StartTurnRequest.input:type_name -> forge.session.v1.Part
-	46, // 9: forge.session.v1.CancelTurnRequest.header:type_name -> forge.common.v1.CommandHeader
-	46, // 10: forge.session.v1.AbandonTurnRequest.header:type_name -> forge.common.v1.CommandHeader
-	46, // 11: forge.session.v1.SteerTurnRequest.header:type_name -> forge.common.v1.CommandHeader
-	48, // 12: forge.session.v1.SteerTurnRequest.input:type_name -> forge.session.v1.Part
-	46, // 13: forge.session.v1.PauseTurnRequest.header:type_name -> forge.common.v1.CommandHeader
-	46, // 14: forge.session.v1.ContinueTurnRequest.header:type_name -> forge.common.v1.CommandHeader
-	46, // 15: forge.session.v1.ProvideInputRequest.header:type_name -> forge.common.v1.CommandHeader
-	46, // 16: forge.session.v1.ForkSessionRequest.header:type_name -> forge.common.v1.CommandHeader
-	41, // 17: forge.session.v1.ForkSessionRequest.labels:type_name -> forge.session.v1.ForkSessionRequest.LabelsEntry
-	46, // 18: forge.session.v1.UpdateSessionPolicyRequest.header:type_name -> forge.common.v1.CommandHeader
-	47, // 19: forge.session.v1.UpdateSessionPolicyRequest.policy:type_name -> forge.tool.v1.ToolPolicy
-	46, // 20: forge.session.v1.CompactSessionRequest.header:type_name -> forge.common.v1.CommandHeader
-	46, // 21: forge.session.v1.CloseSessionRequest.header:type_name -> forge.common.v1.CommandHeader
-	32, // 22: forge.session.v1.GetSessionSnapshotResponse.session:type_name -> forge.session.v1.Session
-	0,  // 23: forge.session.v1.Session.status:type_name -> forge.session.v1.SessionStatus
-	3,  // 24: forge.session.v1.Session.agent:type_name -> forge.session.v1.AgentSpec
-	47, // 25: forge.session.v1.Session.policy:type_name -> forge.tool.v1.ToolPolicy
-	42, // 26: forge.session.v1.Session.labels:type_name -> forge.session.v1.Session.LabelsEntry
-	49, // 27: forge.session.v1.Session.created_at:type_name -> google.protobuf.Timestamp
-	49, // 28: forge.session.v1.Session.updated_at:type_name -> google.protobuf.Timestamp
-	33, // 29: forge.session.v1.Session.turn:type_name -> forge.session.v1.Turn
-	50, // 30: forge.session.v1.Session.usage:type_name -> forge.common.v1.Usage
-	5,  // 31: forge.session.v1.Session.parent:type_name -> forge.session.v1.ParentStep
-	1,  // 32: forge.session.v1.Turn.status:type_name -> forge.session.v1.TurnStatus
-	2,  // 33: forge.session.v1.Turn.outcome:type_name -> forge.session.v1.TurnOutcome
-	49, // 34: forge.session.v1.Turn.started_at:type_name -> google.protobuf.Timestamp
-	49, // 35: forge.session.v1.Turn.ended_at:type_name -> google.protobuf.Timestamp
-	34, // 36: forge.session.v1.Turn.open_calls:type_name -> forge.session.v1.OpenCall
-	50, // 37: forge.session.v1.Turn.usage:type_name -> forge.common.v1.Usage
-	51, // 38: forge.session.v1.Turn.error:type_name -> forge.common.v1.ForgeError
-	0,  // 39: forge.session.v1.ListSessionsRequest.status:type_name -> forge.session.v1.SessionStatus
-	43, // 40: forge.session.v1.ListSessionsRequest.labels:type_name -> forge.session.v1.ListSessionsRequest.LabelsEntry
-	49, // 41: forge.session.v1.ListSessionsRequest.created_from:type_name -> google.protobuf.Timestamp
-	49, // 42: forge.session.v1.ListSessionsRequest.created_before:type_name -> google.protobuf.Timestamp
-	37, // 43: forge.session.v1.ListSessionsResponse.sessions:type_name -> forge.session.v1.SessionSummary
-	0,  // 44: forge.session.v1.SessionSummary.status:type_name -> forge.session.v1.SessionStatus
-	1,  // 45: forge.session.v1.SessionSummary.turn_status:type_name -> forge.session.v1.TurnStatus
-	44, // 46: forge.session.v1.SessionSummary.labels:type_name -> forge.session.v1.SessionSummary.LabelsEntry
-	49, // 47: forge.session.v1.SessionSummary.created_at:type_name -> google.protobuf.Timestamp
-	49, // 48: forge.session.v1.SessionSummary.updated_at:type_name -> google.protobuf.Timestamp
-	52, // 49: forge.session.v1.ReadConversationRequest.lease:type_name -> forge.common.v1.TaskLease
-	53, // 50: forge.session.v1.ReadConversationResponse.messages:type_name -> forge.session.v1.Message
-	54, // 51: forge.session.v1.ReadConversationResponse.tools:type_name -> forge.tool.v1.ToolSpec
-	6,  // 52: forge.session.v1.SessionService.CreateSession:input_type -> forge.session.v1.CreateSessionRequest
-	8,  // 53: forge.session.v1.SessionService.StartTurn:input_type -> forge.session.v1.StartTurnRequest
-	10, // 54: forge.session.v1.SessionService.CancelTurn:input_type -> forge.session.v1.CancelTurnRequest
-	12, // 55: forge.session.v1.SessionService.AbandonTurn:input_type -> forge.session.v1.AbandonTurnRequest
-	14, // 56: forge.session.v1.SessionService.SteerTurn:input_type -> forge.session.v1.SteerTurnRequest
-	16, // 57: forge.session.v1.SessionService.PauseTurn:input_type -> forge.session.v1.PauseTurnRequest
-	18, // 58: forge.session.v1.SessionService.ContinueTurn:input_type -> forge.session.v1.ContinueTurnRequest
-	20, // 59: forge.session.v1.SessionService.ProvideInput:input_type -> forge.session.v1.ProvideInputRequest
-	22, // 60: forge.session.v1.SessionService.ForkSession:input_type -> forge.session.v1.ForkSessionRequest
-	24, // 61: forge.session.v1.SessionService.UpdateSessionPolicy:input_type -> forge.session.v1.UpdateSessionPolicyRequest
-	26, // 62: forge.session.v1.SessionService.CompactSession:input_type -> forge.session.v1.CompactSessionRequest
-	28, // 63: forge.session.v1.SessionService.CloseSession:input_type -> forge.session.v1.CloseSessionRequest
-	30, // 64: forge.session.v1.SessionService.GetSessionSnapshot:input_type -> forge.session.v1.GetSessionSnapshotRequest
-	35, // 65: forge.session.v1.SessionService.ListSessions:input_type -> forge.session.v1.ListSessionsRequest
-	38, // 66: forge.session.v1.SessionService.ReadConversation:input_type -> forge.session.v1.ReadConversationRequest
-	7,  // 67: forge.session.v1.SessionService.CreateSession:output_type -> forge.session.v1.CreateSessionResponse
-	9,  // 68: forge.session.v1.SessionService.StartTurn:output_type -> forge.session.v1.StartTurnResponse
-	11, // 69: forge.session.v1.SessionService.CancelTurn:output_type -> forge.session.v1.CancelTurnResponse
-	13, // 70: forge.session.v1.SessionService.AbandonTurn:output_type -> forge.session.v1.AbandonTurnResponse
-	15, // 71: forge.session.v1.SessionService.SteerTurn:output_type -> forge.session.v1.SteerTurnResponse
-	17, // 72: forge.session.v1.SessionService.PauseTurn:output_type -> forge.session.v1.PauseTurnResponse
-	19, // 73: forge.session.v1.SessionService.ContinueTurn:output_type -> forge.session.v1.ContinueTurnResponse
-	21, // 74: forge.session.v1.SessionService.ProvideInput:output_type -> forge.session.v1.ProvideInputResponse
-	23, // 75: forge.session.v1.SessionService.ForkSession:output_type -> forge.session.v1.ForkSessionResponse
-	25, // 76: forge.session.v1.SessionService.UpdateSessionPolicy:output_type -> forge.session.v1.UpdateSessionPolicyResponse
-	27, // 77: forge.session.v1.SessionService.CompactSession:output_type -> forge.session.v1.CompactSessionResponse
-	29, // 78: forge.session.v1.SessionService.CloseSession:output_type -> forge.session.v1.CloseSessionResponse
-	31, // 79: forge.session.v1.SessionService.GetSessionSnapshot:output_type -> forge.session.v1.GetSessionSnapshotResponse
-	36, // 80: forge.session.v1.SessionService.ListSessions:output_type -> forge.session.v1.ListSessionsResponse
-	39, // 81: forge.session.v1.SessionService.ReadConversation:output_type -> forge.session.v1.ReadConversationResponse
-	67, // [67:82] is the sub-list for method output_type
-	52, // [52:67] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	11, // 0: forge.session.v1.AgentSpec.budget:type_name -> forge.session.v1.Budget
+	8,  // 1: forge.session.v1.AgentSpec.hooks:type_name -> forge.session.v1.HookSpec
+	0,  // 2: forge.session.v1.AgentSpec.error_recovery:type_name -> forge.session.v1.ErrorRecovery
+	9,  // 3: forge.session.v1.AgentSpec.sub_agents:type_name -> forge.session.v1.SubAgent
+	1,  // 4: forge.session.v1.HookSpec.at:type_name -> forge.session.v1.HookAt
+	63, // 5: forge.session.v1.HookSpec.timeout:type_name -> google.protobuf.Duration
+	7,  // 6: forge.session.v1.SubAgent.agent:type_name -> forge.session.v1.AgentSpec
+	2,  // 7: forge.session.v1.SubAgent.history:type_name -> forge.session.v1.SubAgentHistory
+	63, // 8: forge.session.v1.Budget.wall_time:type_name -> google.protobuf.Duration
+	64, // 9: forge.session.v1.CreateSessionRequest.header:type_name -> forge.common.v1.CommandHeader
+	7,  // 10: forge.session.v1.CreateSessionRequest.agent:type_name -> forge.session.v1.AgentSpec
+	65, // 11: forge.session.v1.CreateSessionRequest.policy:type_name -> forge.tool.v1.ToolPolicy
+	58, // 12: forge.session.v1.CreateSessionRequest.labels:type_name -> forge.session.v1.CreateSessionRequest.LabelsEntry
+	12, // 13: forge.session.v1.CreateSessionRequest.parent:type_name -> forge.session.v1.ParentStep
+	10, // 14: forge.session.v1.CreateSessionRequest.parent_call:type_name -> forge.session.v1.ParentCall
+	64, // 15: forge.session.v1.StartTurnRequest.header:type_name -> forge.common.v1.CommandHeader
+	66, // 16: forge.session.v1.StartTurnRequest.input:type_name -> forge.session.v1.Part
+	66, // 17: forge.session.v1.StartTurnRequest.context:type_name -> forge.session.v1.Part
+	64, // 18: forge.session.v1.CancelTurnRequest.header:type_name -> forge.common.v1.CommandHeader
+	64, // 19: forge.session.v1.AbandonTurnRequest.header:type_name -> forge.common.v1.CommandHeader
+	64, // 20: forge.session.v1.SteerTurnRequest.header:type_name -> forge.common.v1.CommandHeader
+	66, // 21: forge.session.v1.SteerTurnRequest.input:type_name -> forge.session.v1.Part
+	64, // 22: forge.session.v1.PauseTurnRequest.header:type_name -> forge.common.v1.CommandHeader
+	64, // 23: forge.session.v1.ContinueTurnRequest.header:type_name -> forge.common.v1.CommandHeader
+	64, // 24: forge.session.v1.ProvideInputRequest.header:type_name -> forge.common.v1.CommandHeader
+	64, // 25: forge.session.v1.ForkSessionRequest.header:type_name -> forge.common.v1.CommandHeader
+	59, // 26: forge.session.v1.ForkSessionRequest.labels:type_name -> forge.session.v1.ForkSessionRequest.LabelsEntry
+	64, // 27: forge.session.v1.UpdateSessionPolicyRequest.header:type_name -> forge.common.v1.CommandHeader
+	65, // 28: forge.session.v1.UpdateSessionPolicyRequest.policy:type_name -> forge.tool.v1.ToolPolicy
+	64, // 29: forge.session.v1.CompactSessionRequest.header:type_name -> forge.common.v1.CommandHeader
+	64, // 30: forge.session.v1.UndoChangesRequest.header:type_name -> forge.common.v1.CommandHeader
+	64, // 31: forge.session.v1.RewindSessionRequest.header:type_name -> forge.common.v1.CommandHeader
+	67, // 32: forge.session.v1.ListChangesRequest.lease:type_name -> forge.common.v1.TaskLease
+	41, // 33: forge.session.v1.ListChangesResponse.changes:type_name -> forge.session.v1.Change
+	68, // 34: forge.session.v1.Change.occurred_at:type_name -> google.protobuf.Timestamp
+	42, // 35: forge.session.v1.Change.files:type_name -> forge.session.v1.FileChange
+	69, // 36: forge.session.v1.FileChange.before:type_name -> forge.common.v1.ArtifactRef
+	69, // 37: forge.session.v1.FileChange.after:type_name -> forge.common.v1.ArtifactRef
+	64, // 38: forge.session.v1.CloseSessionRequest.header:type_name -> forge.common.v1.CommandHeader
+	47, // 39: forge.session.v1.GetSessionSnapshotResponse.session:type_name -> forge.session.v1.Session
+	3,  // 40: forge.session.v1.Session.status:type_name -> forge.session.v1.SessionStatus
+	7,  // 41: forge.session.v1.Session.agent:type_name -> forge.session.v1.AgentSpec
+	65, // 42: forge.session.v1.Session.policy:type_name -> forge.tool.v1.ToolPolicy
+	60, // 43: forge.session.v1.Session.labels:type_name -> forge.session.v1.Session.LabelsEntry
+	68, // 44: forge.session.v1.Session.created_at:type_name -> google.protobuf.Timestamp
+	68, // 45: forge.session.v1.Session.updated_at:type_name -> google.protobuf.Timestamp
+	51, // 46: forge.session.v1.Session.turn:type_name -> forge.session.v1.Turn
+	70, // 47: forge.session.v1.Session.usage:type_name -> forge.common.v1.Usage
+	12, // 48: forge.session.v1.Session.parent:type_name -> forge.session.v1.ParentStep
+	10, // 49: forge.session.v1.Session.parent_call:type_name -> forge.session.v1.ParentCall
+	71, // 50: forge.session.v1.Session.grants:type_name -> forge.tool.v1.Grant
+	48, // 51: forge.session.v1.Session.context:type_name -> forge.session.v1.ContextUse
+	49, // 52: forge.session.v1.Session.plan:type_name -> forge.session.v1.Plan
+	50, // 53: forge.session.v1.Plan.items:type_name -> forge.session.v1.PlanItem
+	6,  // 54: forge.session.v1.PlanItem.status:type_name -> forge.session.v1.PlanStepStatus
+	4,  // 55: forge.session.v1.Turn.status:type_name -> forge.session.v1.TurnStatus
+	5,  // 56: forge.session.v1.Turn.outcome:type_name -> forge.session.v1.TurnOutcome
+	68, // 57: forge.session.v1.Turn.started_at:type_name -> google.protobuf.Timestamp
+	68, // 58: forge.session.v1.Turn.ended_at:type_name -> google.protobuf.Timestamp
+	52, // 59: forge.session.v1.Turn.open_calls:type_name -> forge.session.v1.OpenCall
+	70, // 60: forge.session.v1.Turn.usage:type_name -> forge.common.v1.Usage
+	72, // 61: forge.session.v1.Turn.error:type_name -> forge.common.v1.ForgeError
+	3,  // 62: forge.session.v1.ListSessionsRequest.status:type_name -> forge.session.v1.SessionStatus
+	61, // 63: forge.session.v1.ListSessionsRequest.labels:type_name -> forge.session.v1.ListSessionsRequest.LabelsEntry
+	68, // 64: forge.session.v1.ListSessionsRequest.created_from:type_name -> google.protobuf.Timestamp
+	68, // 65: forge.session.v1.ListSessionsRequest.created_before:type_name -> google.protobuf.Timestamp
+	55, // 66: forge.session.v1.ListSessionsResponse.sessions:type_name -> forge.session.v1.SessionSummary
+	3,  // 67: forge.session.v1.SessionSummary.status:type_name -> forge.session.v1.SessionStatus
+	4,  // 68: forge.session.v1.SessionSummary.turn_status:type_name -> forge.session.v1.TurnStatus
+	62, // 69: forge.session.v1.SessionSummary.labels:type_name -> forge.session.v1.SessionSummary.LabelsEntry
+	68, // 70: forge.session.v1.SessionSummary.created_at:type_name -> google.protobuf.Timestamp
+	68, // 71: forge.session.v1.SessionSummary.updated_at:type_name -> google.protobuf.Timestamp
+	67, // 72: forge.session.v1.ReadConversationRequest.lease:type_name -> forge.common.v1.TaskLease
+	73, // 73: forge.session.v1.ReadConversationResponse.messages:type_name -> forge.session.v1.Message
+	74, // 74: forge.session.v1.ReadConversationResponse.tools:type_name -> forge.tool.v1.ToolSpec
+	13, // 75: forge.session.v1.SessionService.CreateSession:input_type -> forge.session.v1.CreateSessionRequest
+	15, // 76: forge.session.v1.SessionService.StartTurn:input_type -> forge.session.v1.StartTurnRequest
+	17, // 77: forge.session.v1.SessionService.CancelTurn:input_type -> forge.session.v1.CancelTurnRequest
+	19, // 78: forge.session.v1.SessionService.AbandonTurn:input_type -> forge.session.v1.AbandonTurnRequest
+	21, // 79: forge.session.v1.SessionService.SteerTurn:input_type -> forge.session.v1.SteerTurnRequest
+	23, // 80: forge.session.v1.SessionService.PauseTurn:input_type -> forge.session.v1.PauseTurnRequest
+	25, // 81: forge.session.v1.SessionService.ContinueTurn:input_type -> forge.session.v1.ContinueTurnRequest
+	27, // 82: forge.session.v1.SessionService.ProvideInput:input_type -> forge.session.v1.ProvideInputRequest
+	29, // 83: forge.session.v1.SessionService.ForkSession:input_type -> forge.session.v1.ForkSessionRequest
+	31, // 84: forge.session.v1.SessionService.UpdateSessionPolicy:input_type -> forge.session.v1.UpdateSessionPolicyRequest
+	33, // 85: forge.session.v1.SessionService.CompactSession:input_type -> forge.session.v1.CompactSessionRequest
+	35, // 86: forge.session.v1.SessionService.UndoChanges:input_type -> forge.session.v1.UndoChangesRequest
+	37, // 87: forge.session.v1.SessionService.RewindSession:input_type -> forge.session.v1.RewindSessionRequest
+	39, // 88: forge.session.v1.SessionService.ListChanges:input_type -> forge.session.v1.ListChangesRequest
+	43, // 89: forge.session.v1.SessionService.CloseSession:input_type -> forge.session.v1.CloseSessionRequest
+	45, // 90: forge.session.v1.SessionService.GetSessionSnapshot:input_type -> forge.session.v1.GetSessionSnapshotRequest
+	53, // 91: forge.session.v1.SessionService.ListSessions:input_type -> forge.session.v1.ListSessionsRequest
+	56, // 92: forge.session.v1.SessionService.ReadConversation:input_type -> forge.session.v1.ReadConversationRequest
+	14, // 93: forge.session.v1.SessionService.CreateSession:output_type -> forge.session.v1.CreateSessionResponse
+	16, // 94: forge.session.v1.SessionService.StartTurn:output_type -> forge.session.v1.StartTurnResponse
+	18, // 95: forge.session.v1.SessionService.CancelTurn:output_type -> forge.session.v1.CancelTurnResponse
+	20, // 96: forge.session.v1.SessionService.AbandonTurn:output_type -> forge.session.v1.AbandonTurnResponse
+	22, // 97: forge.session.v1.SessionService.SteerTurn:output_type -> forge.session.v1.SteerTurnResponse
+	24, // 98: forge.session.v1.SessionService.PauseTurn:output_type -> forge.session.v1.PauseTurnResponse
+	26, // 99: forge.session.v1.SessionService.ContinueTurn:output_type -> forge.session.v1.ContinueTurnResponse
+	28, // 100: forge.session.v1.SessionService.ProvideInput:output_type -> forge.session.v1.ProvideInputResponse
+	30, // 101: forge.session.v1.SessionService.ForkSession:output_type -> forge.session.v1.ForkSessionResponse
+	32, // 102: forge.session.v1.SessionService.UpdateSessionPolicy:output_type -> forge.session.v1.UpdateSessionPolicyResponse
+	34, // 103: forge.session.v1.SessionService.CompactSession:output_type -> forge.session.v1.CompactSessionResponse
+	36, // 104: forge.session.v1.SessionService.UndoChanges:output_type -> forge.session.v1.UndoChangesResponse
+	38, // 105: forge.session.v1.SessionService.RewindSession:output_type -> forge.session.v1.RewindSessionResponse
+	40, // 106: forge.session.v1.SessionService.ListChanges:output_type -> forge.session.v1.ListChangesResponse
+	44, // 107: forge.session.v1.SessionService.CloseSession:output_type -> forge.session.v1.CloseSessionResponse
+	46, // 108: forge.session.v1.SessionService.GetSessionSnapshot:output_type -> forge.session.v1.GetSessionSnapshotResponse
+	54, // 109: forge.session.v1.SessionService.ListSessions:output_type -> forge.session.v1.ListSessionsResponse
+	57, // 110: forge.session.v1.SessionService.ReadConversation:output_type -> forge.session.v1.ReadConversationResponse
+	93, // [93:111] is the sub-list for method output_type
+	75, // [75:93] is the sub-list for method input_type
+	75, // [75:75] is the sub-list for extension type_name
+	75, // [75:75] is the sub-list for extension extendee
+	0,  // [0:75] is the sub-list for field type_name
 }
 
 func init() { file_forge_session_v1_session_proto_init() }
@@ -3161,14 +4806,14 @@ func file_forge_session_v1_session_proto_init() {
 	}
 	file_forge_session_v1_conversation_proto_init()
 	file_forge_session_v1_session_proto_msgTypes[0].OneofWrappers = []any{}
-	file_forge_session_v1_session_proto_msgTypes[1].OneofWrappers = []any{}
+	file_forge_session_v1_session_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forge_session_v1_session_proto_rawDesc), len(file_forge_session_v1_session_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   42,
+			NumEnums:      7,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

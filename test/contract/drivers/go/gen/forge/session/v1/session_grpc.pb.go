@@ -32,6 +32,9 @@ const (
 	SessionService_ForkSession_FullMethodName         = "/forge.session.v1.SessionService/ForkSession"
 	SessionService_UpdateSessionPolicy_FullMethodName = "/forge.session.v1.SessionService/UpdateSessionPolicy"
 	SessionService_CompactSession_FullMethodName      = "/forge.session.v1.SessionService/CompactSession"
+	SessionService_UndoChanges_FullMethodName         = "/forge.session.v1.SessionService/UndoChanges"
+	SessionService_RewindSession_FullMethodName       = "/forge.session.v1.SessionService/RewindSession"
+	SessionService_ListChanges_FullMethodName         = "/forge.session.v1.SessionService/ListChanges"
 	SessionService_CloseSession_FullMethodName        = "/forge.session.v1.SessionService/CloseSession"
 	SessionService_GetSessionSnapshot_FullMethodName  = "/forge.session.v1.SessionService/GetSessionSnapshot"
 	SessionService_ListSessions_FullMethodName        = "/forge.session.v1.SessionService/ListSessions"
@@ -62,13 +65,22 @@ type SessionServiceClient interface {
 	// Answers a question that the model asked with the tool tools.ask. Errors: not_found; conflict, INPUT_PROVIDED, with who answered first as provided_by in the
 	// metadata, INPUT_NOT_REQUESTED, TURN_NOT_ACTIVE; validation.
 	ProvideInput(ctx context.Context, in *ProvideInputRequest, opts ...grpc.CallOption) (*ProvideInputResponse, error)
-	// A new session with this one's agent, present policy and conversation up to a seq; calls that were open there are unknown in the fork. Its id derives from
+	// A new session with this one's agent, which may answer by another model, present policy and conversation up to a seq; calls that were open there are unknown in the fork. Its id derives from
 	// namespace and command id. The source may have an active turn or be closed. Errors: not_found; validation; resource_exhausted, FORK_TOO_LARGE.
 	ForkSession(ctx context.Context, in *ForkSessionRequest, opts ...grpc.CallOption) (*ForkSessionResponse, error)
 	// Replaces the tool policy, from the next gate decision on. Errors: not_found; conflict, SESSION_CLOSED; validation.
 	UpdateSessionPolicy(ctx context.Context, in *UpdateSessionPolicyRequest, opts ...grpc.CallOption) (*UpdateSessionPolicyResponse, error)
-	// Lets the conversation up to a seq be represented by a summary. History is kept. Errors: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED; validation.
+	// Lets the conversation up to a seq be represented by a summary, the caller's or one that the agent's model writes. History is kept.
+	// Errors: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED, SESSION_BUSY; validation.
 	CompactSession(ctx context.Context, in *CompactSessionRequest, opts ...grpc.CallOption) (*CompactSessionResponse, error)
+	// Takes back changes of files that tools of the session made, newest first; a worker does it, and workspace.change_undone tells what came of it. What somebody
+	// else has changed since is refused and stays. Errors: not_found (CHANGE_NOT_FOUND); conflict, TURN_ACTIVE, SESSION_CLOSED, SESSION_BUSY, NOTHING_TO_UNDO.
+	UndoChanges(ctx context.Context, in *UndoChangesRequest, opts ...grpc.CallOption) (*UndoChangesResponse, error)
+	// Lets the conversation, and with it the files unless they are to be kept, stand as they did at a seq. Where a file can't be taken back, nothing is rewound.
+	// Errors: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED, SESSION_BUSY; validation.
+	RewindSession(ctx context.Context, in *RewindSessionRequest, opts ...grpc.CallOption) (*RewindSessionResponse, error)
+	// The changes of files that tools of the session made, oldest first, and whether they still stand. Errors: not_found; validation.
+	ListChanges(ctx context.Context, in *ListChangesRequest, opts ...grpc.CallOption) (*ListChangesResponse, error)
 	// Closes a session. Errors: not_found; conflict with TURN_ACTIVE or SESSION_CLOSED.
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
 	// The session as of its newest event. Errors: not_found.
@@ -197,6 +209,36 @@ func (c *sessionServiceClient) CompactSession(ctx context.Context, in *CompactSe
 	return out, nil
 }
 
+func (c *sessionServiceClient) UndoChanges(ctx context.Context, in *UndoChangesRequest, opts ...grpc.CallOption) (*UndoChangesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UndoChangesResponse)
+	err := c.cc.Invoke(ctx, SessionService_UndoChanges_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionServiceClient) RewindSession(ctx context.Context, in *RewindSessionRequest, opts ...grpc.CallOption) (*RewindSessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RewindSessionResponse)
+	err := c.cc.Invoke(ctx, SessionService_RewindSession_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionServiceClient) ListChanges(ctx context.Context, in *ListChangesRequest, opts ...grpc.CallOption) (*ListChangesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListChangesResponse)
+	err := c.cc.Invoke(ctx, SessionService_ListChanges_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *sessionServiceClient) CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CloseSessionResponse)
@@ -261,13 +303,22 @@ type SessionServiceServer interface {
 	// Answers a question that the model asked with the tool tools.ask. Errors: not_found; conflict, INPUT_PROVIDED, with who answered first as provided_by in the
 	// metadata, INPUT_NOT_REQUESTED, TURN_NOT_ACTIVE; validation.
 	ProvideInput(context.Context, *ProvideInputRequest) (*ProvideInputResponse, error)
-	// A new session with this one's agent, present policy and conversation up to a seq; calls that were open there are unknown in the fork. Its id derives from
+	// A new session with this one's agent, which may answer by another model, present policy and conversation up to a seq; calls that were open there are unknown in the fork. Its id derives from
 	// namespace and command id. The source may have an active turn or be closed. Errors: not_found; validation; resource_exhausted, FORK_TOO_LARGE.
 	ForkSession(context.Context, *ForkSessionRequest) (*ForkSessionResponse, error)
 	// Replaces the tool policy, from the next gate decision on. Errors: not_found; conflict, SESSION_CLOSED; validation.
 	UpdateSessionPolicy(context.Context, *UpdateSessionPolicyRequest) (*UpdateSessionPolicyResponse, error)
-	// Lets the conversation up to a seq be represented by a summary. History is kept. Errors: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED; validation.
+	// Lets the conversation up to a seq be represented by a summary, the caller's or one that the agent's model writes. History is kept.
+	// Errors: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED, SESSION_BUSY; validation.
 	CompactSession(context.Context, *CompactSessionRequest) (*CompactSessionResponse, error)
+	// Takes back changes of files that tools of the session made, newest first; a worker does it, and workspace.change_undone tells what came of it. What somebody
+	// else has changed since is refused and stays. Errors: not_found (CHANGE_NOT_FOUND); conflict, TURN_ACTIVE, SESSION_CLOSED, SESSION_BUSY, NOTHING_TO_UNDO.
+	UndoChanges(context.Context, *UndoChangesRequest) (*UndoChangesResponse, error)
+	// Lets the conversation, and with it the files unless they are to be kept, stand as they did at a seq. Where a file can't be taken back, nothing is rewound.
+	// Errors: not_found; conflict, TURN_ACTIVE, SESSION_CLOSED, SESSION_BUSY; validation.
+	RewindSession(context.Context, *RewindSessionRequest) (*RewindSessionResponse, error)
+	// The changes of files that tools of the session made, oldest first, and whether they still stand. Errors: not_found; validation.
+	ListChanges(context.Context, *ListChangesRequest) (*ListChangesResponse, error)
 	// Closes a session. Errors: not_found; conflict with TURN_ACTIVE or SESSION_CLOSED.
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
 	// The session as of its newest event. Errors: not_found.
@@ -318,6 +369,15 @@ func (UnimplementedSessionServiceServer) UpdateSessionPolicy(context.Context, *U
 }
 func (UnimplementedSessionServiceServer) CompactSession(context.Context, *CompactSessionRequest) (*CompactSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CompactSession not implemented")
+}
+func (UnimplementedSessionServiceServer) UndoChanges(context.Context, *UndoChangesRequest) (*UndoChangesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UndoChanges not implemented")
+}
+func (UnimplementedSessionServiceServer) RewindSession(context.Context, *RewindSessionRequest) (*RewindSessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RewindSession not implemented")
+}
+func (UnimplementedSessionServiceServer) ListChanges(context.Context, *ListChangesRequest) (*ListChangesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListChanges not implemented")
 }
 func (UnimplementedSessionServiceServer) CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CloseSession not implemented")
@@ -550,6 +610,60 @@ func _SessionService_CompactSession_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SessionService_UndoChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UndoChangesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionServiceServer).UndoChanges(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SessionService_UndoChanges_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionServiceServer).UndoChanges(ctx, req.(*UndoChangesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SessionService_RewindSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RewindSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionServiceServer).RewindSession(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SessionService_RewindSession_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionServiceServer).RewindSession(ctx, req.(*RewindSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SessionService_ListChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListChangesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionServiceServer).ListChanges(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SessionService_ListChanges_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionServiceServer).ListChanges(ctx, req.(*ListChangesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SessionService_CloseSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CloseSessionRequest)
 	if err := dec(in); err != nil {
@@ -672,6 +786,18 @@ var SessionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CompactSession",
 			Handler:    _SessionService_CompactSession_Handler,
+		},
+		{
+			MethodName: "UndoChanges",
+			Handler:    _SessionService_UndoChanges_Handler,
+		},
+		{
+			MethodName: "RewindSession",
+			Handler:    _SessionService_RewindSession_Handler,
+		},
+		{
+			MethodName: "ListChanges",
+			Handler:    _SessionService_ListChanges_Handler,
 		},
 		{
 			MethodName: "CloseSession",

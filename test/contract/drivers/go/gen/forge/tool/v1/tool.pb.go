@@ -82,6 +82,66 @@ func (RiskLevel) EnumDescriptor() ([]byte, []int) {
 	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{0}
 }
 
+// What a person grants together.
+type ApprovalCategory int32
+
+const (
+	ApprovalCategory_APPROVAL_CATEGORY_UNSPECIFIED ApprovalCategory = 0
+	// Files of the workspace.
+	ApprovalCategory_APPROVAL_CATEGORY_CHANGES ApprovalCategory = 1
+	// Commands and the network.
+	ApprovalCategory_APPROVAL_CATEGORY_EXECUTION ApprovalCategory = 2
+	// Tests and other checks whose argument vectors the workspace's owner wrote down beforehand.
+	ApprovalCategory_APPROVAL_CATEGORY_EVIDENCE ApprovalCategory = 3
+	// All of them.
+	ApprovalCategory_APPROVAL_CATEGORY_ALL ApprovalCategory = 4
+)
+
+// Enum value maps for ApprovalCategory.
+var (
+	ApprovalCategory_name = map[int32]string{
+		0: "APPROVAL_CATEGORY_UNSPECIFIED",
+		1: "APPROVAL_CATEGORY_CHANGES",
+		2: "APPROVAL_CATEGORY_EXECUTION",
+		3: "APPROVAL_CATEGORY_EVIDENCE",
+		4: "APPROVAL_CATEGORY_ALL",
+	}
+	ApprovalCategory_value = map[string]int32{
+		"APPROVAL_CATEGORY_UNSPECIFIED": 0,
+		"APPROVAL_CATEGORY_CHANGES":     1,
+		"APPROVAL_CATEGORY_EXECUTION":   2,
+		"APPROVAL_CATEGORY_EVIDENCE":    3,
+		"APPROVAL_CATEGORY_ALL":         4,
+	}
+)
+
+func (x ApprovalCategory) Enum() *ApprovalCategory {
+	p := new(ApprovalCategory)
+	*p = x
+	return p
+}
+
+func (x ApprovalCategory) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ApprovalCategory) Descriptor() protoreflect.EnumDescriptor {
+	return file_forge_tool_v1_tool_proto_enumTypes[1].Descriptor()
+}
+
+func (ApprovalCategory) Type() protoreflect.EnumType {
+	return &file_forge_tool_v1_tool_proto_enumTypes[1]
+}
+
+func (x ApprovalCategory) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ApprovalCategory.Descriptor instead.
+func (ApprovalCategory) EnumDescriptor() ([]byte, []int) {
+	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{1}
+}
+
 // What the gate says of a call.
 type Decision int32
 
@@ -90,6 +150,8 @@ const (
 	Decision_DECISION_ALLOW       Decision = 1
 	Decision_DECISION_ASK         Decision = 2
 	Decision_DECISION_DENY        Decision = 3
+	// Not decided before the worker has told what the call would do. Only in tool.requested.
+	Decision_DECISION_PREVIEW Decision = 4
 )
 
 // Enum value maps for Decision.
@@ -99,12 +161,14 @@ var (
 		1: "DECISION_ALLOW",
 		2: "DECISION_ASK",
 		3: "DECISION_DENY",
+		4: "DECISION_PREVIEW",
 	}
 	Decision_value = map[string]int32{
 		"DECISION_UNSPECIFIED": 0,
 		"DECISION_ALLOW":       1,
 		"DECISION_ASK":         2,
 		"DECISION_DENY":        3,
+		"DECISION_PREVIEW":     4,
 	}
 )
 
@@ -119,11 +183,11 @@ func (x Decision) String() string {
 }
 
 func (Decision) Descriptor() protoreflect.EnumDescriptor {
-	return file_forge_tool_v1_tool_proto_enumTypes[1].Descriptor()
+	return file_forge_tool_v1_tool_proto_enumTypes[2].Descriptor()
 }
 
 func (Decision) Type() protoreflect.EnumType {
-	return &file_forge_tool_v1_tool_proto_enumTypes[1]
+	return &file_forge_tool_v1_tool_proto_enumTypes[2]
 }
 
 func (x Decision) Number() protoreflect.EnumNumber {
@@ -132,7 +196,121 @@ func (x Decision) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Decision.Descriptor instead.
 func (Decision) EnumDescriptor() ([]byte, []int) {
-	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{1}
+	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{2}
+}
+
+// How much a session lets its agent do.
+type ToolMode int32
+
+const (
+	// ACT.
+	ToolMode_TOOL_MODE_UNSPECIFIED ToolMode = 0
+	// Only what reads: nothing with a side effect is dispatched, whatever the rules and grants say.
+	ToolMode_TOOL_MODE_PLAN ToolMode = 1
+	// The rules, the default and people decide.
+	ToolMode_TOOL_MODE_ACT ToolMode = 2
+	// Nothing is asked: allowed is what no rule denies.
+	ToolMode_TOOL_MODE_BYPASS ToolMode = 3
+)
+
+// Enum value maps for ToolMode.
+var (
+	ToolMode_name = map[int32]string{
+		0: "TOOL_MODE_UNSPECIFIED",
+		1: "TOOL_MODE_PLAN",
+		2: "TOOL_MODE_ACT",
+		3: "TOOL_MODE_BYPASS",
+	}
+	ToolMode_value = map[string]int32{
+		"TOOL_MODE_UNSPECIFIED": 0,
+		"TOOL_MODE_PLAN":        1,
+		"TOOL_MODE_ACT":         2,
+		"TOOL_MODE_BYPASS":      3,
+	}
+)
+
+func (x ToolMode) Enum() *ToolMode {
+	p := new(ToolMode)
+	*p = x
+	return p
+}
+
+func (x ToolMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ToolMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_forge_tool_v1_tool_proto_enumTypes[3].Descriptor()
+}
+
+func (ToolMode) Type() protoreflect.EnumType {
+	return &file_forge_tool_v1_tool_proto_enumTypes[3]
+}
+
+func (x ToolMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ToolMode.Descriptor instead.
+func (ToolMode) EnumDescriptor() ([]byte, []int) {
+	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{3}
+}
+
+// How long an approval holds.
+type ApprovalScope int32
+
+const (
+	// ONCE.
+	ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED ApprovalScope = 0
+	// This call.
+	ApprovalScope_APPROVAL_SCOPE_ONCE ApprovalScope = 1
+	// Until the turn ends.
+	ApprovalScope_APPROVAL_SCOPE_TURN ApprovalScope = 2
+	// Until the session is closed.
+	ApprovalScope_APPROVAL_SCOPE_SESSION ApprovalScope = 3
+)
+
+// Enum value maps for ApprovalScope.
+var (
+	ApprovalScope_name = map[int32]string{
+		0: "APPROVAL_SCOPE_UNSPECIFIED",
+		1: "APPROVAL_SCOPE_ONCE",
+		2: "APPROVAL_SCOPE_TURN",
+		3: "APPROVAL_SCOPE_SESSION",
+	}
+	ApprovalScope_value = map[string]int32{
+		"APPROVAL_SCOPE_UNSPECIFIED": 0,
+		"APPROVAL_SCOPE_ONCE":        1,
+		"APPROVAL_SCOPE_TURN":        2,
+		"APPROVAL_SCOPE_SESSION":     3,
+	}
+)
+
+func (x ApprovalScope) Enum() *ApprovalScope {
+	p := new(ApprovalScope)
+	*p = x
+	return p
+}
+
+func (x ApprovalScope) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ApprovalScope) Descriptor() protoreflect.EnumDescriptor {
+	return file_forge_tool_v1_tool_proto_enumTypes[4].Descriptor()
+}
+
+func (ApprovalScope) Type() protoreflect.EnumType {
+	return &file_forge_tool_v1_tool_proto_enumTypes[4]
+}
+
+func (x ApprovalScope) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ApprovalScope.Descriptor instead.
+func (ApprovalScope) EnumDescriptor() ([]byte, []int) {
+	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{4}
 }
 
 // A tool as a worker serves it and as a model sees it.
@@ -148,7 +326,14 @@ type ToolSpec struct {
 	Idempotent bool      `protobuf:"varint,4,opt,name=idempotent,proto3" json:"idempotent,omitempty"`
 	Risk       RiskLevel `protobuf:"varint,5,opt,name=risk,proto3,enum=forge.tool.v1.RiskLevel" json:"risk,omitempty"`
 	// The longest that one call may take; absent: 60 s.
-	Timeout       *durationpb.Duration `protobuf:"bytes,6,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	Timeout *durationpb.Duration `protobuf:"bytes,6,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// The worker can tell what a call would do before it is decided on; see ToolPreview.
+	Previews bool `protobuf:"varint,7,opt,name=previews,proto3" json:"previews,omitempty"`
+	// Unset: CHANGES for a tool that changes, EXECUTION for one that executes.
+	Category ApprovalCategory `protobuf:"varint,8,opt,name=category,proto3,enum=forge.tool.v1.ApprovalCategory" json:"category,omitempty"`
+	// What serves it, where that is more than the worker itself: for an MCP tool the SHA-256 of its server's configuration, hexadecimal. Part of the tool's
+	// digest, so that what was granted to a tool of one server is not granted to another's of the same name.
+	SourceDigest  string `protobuf:"bytes,9,opt,name=source_digest,json=sourceDigest,proto3" json:"source_digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -225,19 +410,152 @@ func (x *ToolSpec) GetTimeout() *durationpb.Duration {
 	return nil
 }
 
+func (x *ToolSpec) GetPreviews() bool {
+	if x != nil {
+		return x.Previews
+	}
+	return false
+}
+
+func (x *ToolSpec) GetCategory() ApprovalCategory {
+	if x != nil {
+		return x.Category
+	}
+	return ApprovalCategory_APPROVAL_CATEGORY_UNSPECIFIED
+}
+
+func (x *ToolSpec) GetSourceDigest() string {
+	if x != nil {
+		return x.SourceDigest
+	}
+	return ""
+}
+
+// What a call would do, told by the worker that would do it, before anybody decides. Telling changes nothing in the world.
+type ToolPreview struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One line for people, for example "edit src/a.ts (+3 -1)" or "run git status"; at most 256 characters.
+	Title string `protobuf:"bytes,1,opt,name=title,proto3" json:"title,omitempty"`
+	// A unified diff of what would change, where it is at most 32 KiB; else its beginning, and the whole in diff_artifact.
+	Diff         string          `protobuf:"bytes,2,opt,name=diff,proto3" json:"diff,omitempty"`
+	DiffArtifact *v1.ArtifactRef `protobuf:"bytes,3,opt,name=diff_artifact,json=diffArtifact,proto3" json:"diff_artifact,omitempty"`
+	// What this call does at most, where that is less than the tool's risk: a command that only reads. Unset: the tool's.
+	Risk RiskLevel `protobuf:"varint,4,opt,name=risk,proto3,enum=forge.tool.v1.RiskLevel" json:"risk,omitempty"`
+	// What must still be so when the call is executed (hashes of files, the resolved program), as canonical JSON of at most 8 KiB. The worker compares it
+	// right before it acts, and fails the call with PREVIEW_STALE where it differs.
+	FactsJson string `protobuf:"bytes,5,opt,name=facts_json,json=factsJson,proto3" json:"facts_json,omitempty"`
+	// Names exactly what a remembered rule may stand for: equal for two calls only where a person who allowed one has seen all that the other does. Empty:
+	// no rule can be made of it. At most 512 characters.
+	RuleKey string `protobuf:"bytes,6,opt,name=rule_key,json=ruleKey,proto3" json:"rule_key,omitempty"`
+	// The rule in words, for example "git status in the workspace"; at most 256 characters.
+	RuleTitle string `protobuf:"bytes,7,opt,name=rule_title,json=ruleTitle,proto3" json:"rule_title,omitempty"`
+	// Paths that it touches, relative to the workspace; at most 256.
+	Paths         []string `protobuf:"bytes,8,rep,name=paths,proto3" json:"paths,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolPreview) Reset() {
+	*x = ToolPreview{}
+	mi := &file_forge_tool_v1_tool_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolPreview) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolPreview) ProtoMessage() {}
+
+func (x *ToolPreview) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_tool_v1_tool_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolPreview.ProtoReflect.Descriptor instead.
+func (*ToolPreview) Descriptor() ([]byte, []int) {
+	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ToolPreview) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *ToolPreview) GetDiff() string {
+	if x != nil {
+		return x.Diff
+	}
+	return ""
+}
+
+func (x *ToolPreview) GetDiffArtifact() *v1.ArtifactRef {
+	if x != nil {
+		return x.DiffArtifact
+	}
+	return nil
+}
+
+func (x *ToolPreview) GetRisk() RiskLevel {
+	if x != nil {
+		return x.Risk
+	}
+	return RiskLevel_RISK_LEVEL_UNSPECIFIED
+}
+
+func (x *ToolPreview) GetFactsJson() string {
+	if x != nil {
+		return x.FactsJson
+	}
+	return ""
+}
+
+func (x *ToolPreview) GetRuleKey() string {
+	if x != nil {
+		return x.RuleKey
+	}
+	return ""
+}
+
+func (x *ToolPreview) GetRuleTitle() string {
+	if x != nil {
+		return x.RuleTitle
+	}
+	return ""
+}
+
+func (x *ToolPreview) GetPaths() []string {
+	if x != nil {
+		return x.Paths
+	}
+	return nil
+}
+
 // One rule of a policy; the first that matches decides.
 type ToolRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A tool's name, or a prefix followed by `*`.
-	Tool          string   `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
-	Decision      Decision `protobuf:"varint,2,opt,name=decision,proto3,enum=forge.tool.v1.Decision" json:"decision,omitempty"`
+	Tool     string   `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
+	Decision Decision `protobuf:"varint,2,opt,name=decision,proto3,enum=forge.tool.v1.Decision" json:"decision,omitempty"`
+	// When set, matches only calls whose preview has this rule key.
+	RuleKey       string `protobuf:"bytes,3,opt,name=rule_key,json=ruleKey,proto3" json:"rule_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolRule) Reset() {
 	*x = ToolRule{}
-	mi := &file_forge_tool_v1_tool_proto_msgTypes[1]
+	mi := &file_forge_tool_v1_tool_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -249,7 +567,7 @@ func (x *ToolRule) String() string {
 func (*ToolRule) ProtoMessage() {}
 
 func (x *ToolRule) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_tool_v1_tool_proto_msgTypes[1]
+	mi := &file_forge_tool_v1_tool_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -262,7 +580,7 @@ func (x *ToolRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolRule.ProtoReflect.Descriptor instead.
 func (*ToolRule) Descriptor() ([]byte, []int) {
-	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{1}
+	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ToolRule) GetTool() string {
@@ -279,6 +597,135 @@ func (x *ToolRule) GetDecision() Decision {
 	return Decision_DECISION_UNSPECIFIED
 }
 
+func (x *ToolRule) GetRuleKey() string {
+	if x != nil {
+		return x.RuleKey
+	}
+	return ""
+}
+
+// What an answer allowed beyond its own call.
+type Grant struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The approval's.
+	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
+	// TURN or SESSION.
+	Scope ApprovalScope `protobuf:"varint,2,opt,name=scope,proto3,enum=forge.tool.v1.ApprovalScope" json:"scope,omitempty"`
+	// Of all tools of this category; unset where it is a rule.
+	Category ApprovalCategory `protobuf:"varint,3,opt,name=category,proto3,enum=forge.tool.v1.ApprovalCategory" json:"category,omitempty"`
+	// A rule: calls of this tool, as long as its digest is this, whose preview has this rule key.
+	Tool       string                 `protobuf:"bytes,4,opt,name=tool,proto3" json:"tool,omitempty"`
+	ToolDigest string                 `protobuf:"bytes,5,opt,name=tool_digest,json=toolDigest,proto3" json:"tool_digest,omitempty"`
+	RuleKey    string                 `protobuf:"bytes,6,opt,name=rule_key,json=ruleKey,proto3" json:"rule_key,omitempty"`
+	RuleTitle  string                 `protobuf:"bytes,7,opt,name=rule_title,json=ruleTitle,proto3" json:"rule_title,omitempty"`
+	GrantedBy  string                 `protobuf:"bytes,8,opt,name=granted_by,json=grantedBy,proto3" json:"granted_by,omitempty"`
+	GrantedAt  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
+	// Of scope TURN.
+	TurnId        string `protobuf:"bytes,10,opt,name=turn_id,json=turnId,proto3" json:"turn_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Grant) Reset() {
+	*x = Grant{}
+	mi := &file_forge_tool_v1_tool_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Grant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Grant) ProtoMessage() {}
+
+func (x *Grant) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_tool_v1_tool_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Grant.ProtoReflect.Descriptor instead.
+func (*Grant) Descriptor() ([]byte, []int) {
+	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Grant) GetApprovalId() string {
+	if x != nil {
+		return x.ApprovalId
+	}
+	return ""
+}
+
+func (x *Grant) GetScope() ApprovalScope {
+	if x != nil {
+		return x.Scope
+	}
+	return ApprovalScope_APPROVAL_SCOPE_UNSPECIFIED
+}
+
+func (x *Grant) GetCategory() ApprovalCategory {
+	if x != nil {
+		return x.Category
+	}
+	return ApprovalCategory_APPROVAL_CATEGORY_UNSPECIFIED
+}
+
+func (x *Grant) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *Grant) GetToolDigest() string {
+	if x != nil {
+		return x.ToolDigest
+	}
+	return ""
+}
+
+func (x *Grant) GetRuleKey() string {
+	if x != nil {
+		return x.RuleKey
+	}
+	return ""
+}
+
+func (x *Grant) GetRuleTitle() string {
+	if x != nil {
+		return x.RuleTitle
+	}
+	return ""
+}
+
+func (x *Grant) GetGrantedBy() string {
+	if x != nil {
+		return x.GrantedBy
+	}
+	return ""
+}
+
+func (x *Grant) GetGrantedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.GrantedAt
+	}
+	return nil
+}
+
+func (x *Grant) GetTurnId() string {
+	if x != nil {
+		return x.TurnId
+	}
+	return ""
+}
+
 // What a session or run may do without being asked.
 type ToolPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -289,14 +736,16 @@ type ToolPolicy struct {
 	// How long an approval waits before it expires as denied; absent: 24 h.
 	ApprovalTtl *durationpb.Duration `protobuf:"bytes,3,opt,name=approval_ttl,json=approvalTtl,proto3" json:"approval_ttl,omitempty"`
 	// ALLOW or DENY in a person's place wherever a rule or the default asks; absent: a person is waited for.
-	Answer        *Decision `protobuf:"varint,4,opt,name=answer,proto3,enum=forge.tool.v1.Decision,oneof" json:"answer,omitempty"`
+	Answer *Decision `protobuf:"varint,4,opt,name=answer,proto3,enum=forge.tool.v1.Decision,oneof" json:"answer,omitempty"`
+	// Applies before the rules.
+	Mode          ToolMode `protobuf:"varint,5,opt,name=mode,proto3,enum=forge.tool.v1.ToolMode" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolPolicy) Reset() {
 	*x = ToolPolicy{}
-	mi := &file_forge_tool_v1_tool_proto_msgTypes[2]
+	mi := &file_forge_tool_v1_tool_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -308,7 +757,7 @@ func (x *ToolPolicy) String() string {
 func (*ToolPolicy) ProtoMessage() {}
 
 func (x *ToolPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_tool_v1_tool_proto_msgTypes[2]
+	mi := &file_forge_tool_v1_tool_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -321,7 +770,7 @@ func (x *ToolPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolPolicy.ProtoReflect.Descriptor instead.
 func (*ToolPolicy) Descriptor() ([]byte, []int) {
-	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{2}
+	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ToolPolicy) GetRules() []*ToolRule {
@@ -352,6 +801,13 @@ func (x *ToolPolicy) GetAnswer() Decision {
 	return Decision_DECISION_UNSPECIFIED
 }
 
+func (x *ToolPolicy) GetMode() ToolMode {
+	if x != nil {
+		return x.Mode
+	}
+	return ToolMode_TOOL_MODE_UNSPECIFIED
+}
+
 // The gate's answer, bound to exactly one call.
 type CapabilityDecision struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -359,22 +815,24 @@ type CapabilityDecision struct {
 	// Who asks: for example "session:<id>" or "run:<id>/<step>".
 	Subject string `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
 	Tool    string `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
-	// SHA-256 over the tool's name, description, schema and risk, hexadecimal.
+	// SHA-256 over the tool's name, description, schema, risk and source, hexadecimal.
 	ToolDigest string `protobuf:"bytes,4,opt,name=tool_digest,json=toolDigest,proto3" json:"tool_digest,omitempty"`
 	// SHA-256 of the argument text, hexadecimal.
 	ArgumentsDigest string `protobuf:"bytes,5,opt,name=arguments_digest,json=argumentsDigest,proto3" json:"arguments_digest,omitempty"`
-	// What decided: "policy:rule:<n>", "policy:default", "approval:<id>", "run-grant".
+	// What decided: "policy:mode", "policy:rule:<n>", "policy:default", "policy:answer", "approval:<id>", "grant:<approval id>", "run-grant".
 	Source string `protobuf:"bytes,6,opt,name=source,proto3" json:"source,omitempty"`
 	// The principal that decided or granted.
-	DecidedBy     string                 `protobuf:"bytes,7,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
-	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	DecidedBy string                 `protobuf:"bytes,7,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// SHA-256 of the encoded preview that it was made on, hexadecimal; empty where there was none.
+	PreviewDigest string `protobuf:"bytes,9,opt,name=preview_digest,json=previewDigest,proto3" json:"preview_digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CapabilityDecision) Reset() {
 	*x = CapabilityDecision{}
-	mi := &file_forge_tool_v1_tool_proto_msgTypes[3]
+	mi := &file_forge_tool_v1_tool_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -386,7 +844,7 @@ func (x *CapabilityDecision) String() string {
 func (*CapabilityDecision) ProtoMessage() {}
 
 func (x *CapabilityDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_tool_v1_tool_proto_msgTypes[3]
+	mi := &file_forge_tool_v1_tool_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -399,7 +857,7 @@ func (x *CapabilityDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CapabilityDecision.ProtoReflect.Descriptor instead.
 func (*CapabilityDecision) Descriptor() ([]byte, []int) {
-	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{3}
+	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CapabilityDecision) GetDecision() Decision {
@@ -458,6 +916,13 @@ func (x *CapabilityDecision) GetExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *CapabilityDecision) GetPreviewDigest() string {
+	if x != nil {
+		return x.PreviewDigest
+	}
+	return ""
+}
+
 // An approval that is waited for.
 type PendingApproval struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -473,15 +938,17 @@ type PendingApproval struct {
 	// Absent: never.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	// Of a run's wait for a person: the step that asks, and what.
-	StepId        string `protobuf:"bytes,10,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
-	Question      string `protobuf:"bytes,11,opt,name=question,proto3" json:"question,omitempty"`
+	StepId        string           `protobuf:"bytes,10,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	Question      string           `protobuf:"bytes,11,opt,name=question,proto3" json:"question,omitempty"`
+	Preview       *ToolPreview     `protobuf:"bytes,12,opt,name=preview,proto3" json:"preview,omitempty"`
+	Category      ApprovalCategory `protobuf:"varint,13,opt,name=category,proto3,enum=forge.tool.v1.ApprovalCategory" json:"category,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PendingApproval) Reset() {
 	*x = PendingApproval{}
-	mi := &file_forge_tool_v1_tool_proto_msgTypes[4]
+	mi := &file_forge_tool_v1_tool_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -493,7 +960,7 @@ func (x *PendingApproval) String() string {
 func (*PendingApproval) ProtoMessage() {}
 
 func (x *PendingApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_tool_v1_tool_proto_msgTypes[4]
+	mi := &file_forge_tool_v1_tool_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -506,7 +973,7 @@ func (x *PendingApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingApproval.ProtoReflect.Descriptor instead.
 func (*PendingApproval) Descriptor() ([]byte, []int) {
-	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{4}
+	return file_forge_tool_v1_tool_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PendingApproval) GetStream() *v1.StreamRef {
@@ -586,11 +1053,25 @@ func (x *PendingApproval) GetQuestion() string {
 	return ""
 }
 
+func (x *PendingApproval) GetPreview() *ToolPreview {
+	if x != nil {
+		return x.Preview
+	}
+	return nil
+}
+
+func (x *PendingApproval) GetCategory() ApprovalCategory {
+	if x != nil {
+		return x.Category
+	}
+	return ApprovalCategory_APPROVAL_CATEGORY_UNSPECIFIED
+}
+
 var File_forge_tool_v1_tool_proto protoreflect.FileDescriptor
 
 const file_forge_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
-	"\x18forge/tool/v1/tool.proto\x12\rforge.tool.v1\x1a\x1cforge/common/v1/common.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xef\x01\n" +
+	"\x18forge/tool/v1/tool.proto\x12\rforge.tool.v1\x1a\x1cforge/common/v1/common.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xed\x02\n" +
 	"\bToolSpec\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12*\n" +
@@ -599,18 +1080,51 @@ const file_forge_tool_v1_tool_proto_rawDesc = "" +
 	"idempotent\x18\x04 \x01(\bR\n" +
 	"idempotent\x12,\n" +
 	"\x04risk\x18\x05 \x01(\x0e2\x18.forge.tool.v1.RiskLevelR\x04risk\x123\n" +
-	"\atimeout\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\atimeout\"S\n" +
+	"\atimeout\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x1a\n" +
+	"\bpreviews\x18\a \x01(\bR\bpreviews\x12;\n" +
+	"\bcategory\x18\b \x01(\x0e2\x1f.forge.tool.v1.ApprovalCategoryR\bcategory\x12#\n" +
+	"\rsource_digest\x18\t \x01(\tR\fsourceDigest\"\x97\x02\n" +
+	"\vToolPreview\x12\x14\n" +
+	"\x05title\x18\x01 \x01(\tR\x05title\x12\x12\n" +
+	"\x04diff\x18\x02 \x01(\tR\x04diff\x12A\n" +
+	"\rdiff_artifact\x18\x03 \x01(\v2\x1c.forge.common.v1.ArtifactRefR\fdiffArtifact\x12,\n" +
+	"\x04risk\x18\x04 \x01(\x0e2\x18.forge.tool.v1.RiskLevelR\x04risk\x12\x1d\n" +
+	"\n" +
+	"facts_json\x18\x05 \x01(\tR\tfactsJson\x12\x19\n" +
+	"\brule_key\x18\x06 \x01(\tR\aruleKey\x12\x1d\n" +
+	"\n" +
+	"rule_title\x18\a \x01(\tR\truleTitle\x12\x14\n" +
+	"\x05paths\x18\b \x03(\tR\x05paths\"n\n" +
 	"\bToolRule\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x123\n" +
-	"\bdecision\x18\x02 \x01(\x0e2\x17.forge.tool.v1.DecisionR\bdecision\"\x98\x02\n" +
+	"\bdecision\x18\x02 \x01(\x0e2\x17.forge.tool.v1.DecisionR\bdecision\x12\x19\n" +
+	"\brule_key\x18\x03 \x01(\tR\aruleKey\"\xfb\x02\n" +
+	"\x05Grant\x12\x1f\n" +
+	"\vapproval_id\x18\x01 \x01(\tR\n" +
+	"approvalId\x122\n" +
+	"\x05scope\x18\x02 \x01(\x0e2\x1c.forge.tool.v1.ApprovalScopeR\x05scope\x12;\n" +
+	"\bcategory\x18\x03 \x01(\x0e2\x1f.forge.tool.v1.ApprovalCategoryR\bcategory\x12\x12\n" +
+	"\x04tool\x18\x04 \x01(\tR\x04tool\x12\x1f\n" +
+	"\vtool_digest\x18\x05 \x01(\tR\n" +
+	"toolDigest\x12\x19\n" +
+	"\brule_key\x18\x06 \x01(\tR\aruleKey\x12\x1d\n" +
+	"\n" +
+	"rule_title\x18\a \x01(\tR\truleTitle\x12\x1d\n" +
+	"\n" +
+	"granted_by\x18\b \x01(\tR\tgrantedBy\x129\n" +
+	"\n" +
+	"granted_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\tgrantedAt\x12\x17\n" +
+	"\aturn_id\x18\n" +
+	" \x01(\tR\x06turnId\"\xc5\x02\n" +
 	"\n" +
 	"ToolPolicy\x12-\n" +
 	"\x05rules\x18\x01 \x03(\v2\x17.forge.tool.v1.ToolRuleR\x05rules\x12G\n" +
 	"\x10default_decision\x18\x02 \x01(\x0e2\x17.forge.tool.v1.DecisionH\x00R\x0fdefaultDecision\x88\x01\x01\x12<\n" +
 	"\fapproval_ttl\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\vapprovalTtl\x124\n" +
-	"\x06answer\x18\x04 \x01(\x0e2\x17.forge.tool.v1.DecisionH\x01R\x06answer\x88\x01\x01B\x13\n" +
+	"\x06answer\x18\x04 \x01(\x0e2\x17.forge.tool.v1.DecisionH\x01R\x06answer\x88\x01\x01\x12+\n" +
+	"\x04mode\x18\x05 \x01(\x0e2\x17.forge.tool.v1.ToolModeR\x04modeB\x13\n" +
 	"\x11_default_decisionB\t\n" +
-	"\a_answer\"\xb5\x02\n" +
+	"\a_answer\"\xdc\x02\n" +
 	"\x12CapabilityDecision\x123\n" +
 	"\bdecision\x18\x01 \x01(\x0e2\x17.forge.tool.v1.DecisionR\bdecision\x12\x18\n" +
 	"\asubject\x18\x02 \x01(\tR\asubject\x12\x12\n" +
@@ -622,7 +1136,8 @@ const file_forge_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
 	"decided_by\x18\a \x01(\tR\tdecidedBy\x129\n" +
 	"\n" +
-	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"\xbf\x03\n" +
+	"expires_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12%\n" +
+	"\x0epreview_digest\x18\t \x01(\tR\rpreviewDigest\"\xb2\x04\n" +
 	"\x0fPendingApproval\x122\n" +
 	"\x06stream\x18\x01 \x01(\v2\x1a.forge.common.v1.StreamRefR\x06stream\x12\x1f\n" +
 	"\vapproval_id\x18\x02 \x01(\tR\n" +
@@ -638,17 +1153,36 @@ const file_forge_tool_v1_tool_proto_rawDesc = "" +
 	"expires_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x17\n" +
 	"\astep_id\x18\n" +
 	" \x01(\tR\x06stepId\x12\x1a\n" +
-	"\bquestion\x18\v \x01(\tR\bquestion*k\n" +
+	"\bquestion\x18\v \x01(\tR\bquestion\x124\n" +
+	"\apreview\x18\f \x01(\v2\x1a.forge.tool.v1.ToolPreviewR\apreview\x12;\n" +
+	"\bcategory\x18\r \x01(\x0e2\x1f.forge.tool.v1.ApprovalCategoryR\bcategory*k\n" +
 	"\tRiskLevel\x12\x1a\n" +
 	"\x16RISK_LEVEL_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fRISK_LEVEL_READ\x10\x01\x12\x15\n" +
 	"\x11RISK_LEVEL_CHANGE\x10\x02\x12\x16\n" +
-	"\x12RISK_LEVEL_EXECUTE\x10\x03*]\n" +
+	"\x12RISK_LEVEL_EXECUTE\x10\x03*\xb0\x01\n" +
+	"\x10ApprovalCategory\x12!\n" +
+	"\x1dAPPROVAL_CATEGORY_UNSPECIFIED\x10\x00\x12\x1d\n" +
+	"\x19APPROVAL_CATEGORY_CHANGES\x10\x01\x12\x1f\n" +
+	"\x1bAPPROVAL_CATEGORY_EXECUTION\x10\x02\x12\x1e\n" +
+	"\x1aAPPROVAL_CATEGORY_EVIDENCE\x10\x03\x12\x19\n" +
+	"\x15APPROVAL_CATEGORY_ALL\x10\x04*s\n" +
 	"\bDecision\x12\x18\n" +
 	"\x14DECISION_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eDECISION_ALLOW\x10\x01\x12\x10\n" +
 	"\fDECISION_ASK\x10\x02\x12\x11\n" +
-	"\rDECISION_DENY\x10\x03B\xa4\x01\n" +
+	"\rDECISION_DENY\x10\x03\x12\x14\n" +
+	"\x10DECISION_PREVIEW\x10\x04*b\n" +
+	"\bToolMode\x12\x19\n" +
+	"\x15TOOL_MODE_UNSPECIFIED\x10\x00\x12\x12\n" +
+	"\x0eTOOL_MODE_PLAN\x10\x01\x12\x11\n" +
+	"\rTOOL_MODE_ACT\x10\x02\x12\x14\n" +
+	"\x10TOOL_MODE_BYPASS\x10\x03*}\n" +
+	"\rApprovalScope\x12\x1e\n" +
+	"\x1aAPPROVAL_SCOPE_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13APPROVAL_SCOPE_ONCE\x10\x01\x12\x17\n" +
+	"\x13APPROVAL_SCOPE_TURN\x10\x02\x12\x1a\n" +
+	"\x16APPROVAL_SCOPE_SESSION\x10\x03B\xa4\x01\n" +
 	"\x11com.forge.tool.v1B\tToolProtoP\x01Z.forge-contract-driver/gen/forge/tool/v1;toolv1\xa2\x02\x03FTX\xaa\x02\rForge.Tool.V1\xca\x02\rForge\\Tool\\V1\xe2\x02\x19Forge\\Tool\\V1\\GPBMetadata\xea\x02\x0fForge::Tool::V1b\x06proto3"
 
 var (
@@ -663,39 +1197,54 @@ func file_forge_tool_v1_tool_proto_rawDescGZIP() []byte {
 	return file_forge_tool_v1_tool_proto_rawDescData
 }
 
-var file_forge_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_forge_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_forge_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_forge_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_forge_tool_v1_tool_proto_goTypes = []any{
 	(RiskLevel)(0),                // 0: forge.tool.v1.RiskLevel
-	(Decision)(0),                 // 1: forge.tool.v1.Decision
-	(*ToolSpec)(nil),              // 2: forge.tool.v1.ToolSpec
-	(*ToolRule)(nil),              // 3: forge.tool.v1.ToolRule
-	(*ToolPolicy)(nil),            // 4: forge.tool.v1.ToolPolicy
-	(*CapabilityDecision)(nil),    // 5: forge.tool.v1.CapabilityDecision
-	(*PendingApproval)(nil),       // 6: forge.tool.v1.PendingApproval
-	(*durationpb.Duration)(nil),   // 7: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
-	(*v1.StreamRef)(nil),          // 9: forge.common.v1.StreamRef
+	(ApprovalCategory)(0),         // 1: forge.tool.v1.ApprovalCategory
+	(Decision)(0),                 // 2: forge.tool.v1.Decision
+	(ToolMode)(0),                 // 3: forge.tool.v1.ToolMode
+	(ApprovalScope)(0),            // 4: forge.tool.v1.ApprovalScope
+	(*ToolSpec)(nil),              // 5: forge.tool.v1.ToolSpec
+	(*ToolPreview)(nil),           // 6: forge.tool.v1.ToolPreview
+	(*ToolRule)(nil),              // 7: forge.tool.v1.ToolRule
+	(*Grant)(nil),                 // 8: forge.tool.v1.Grant
+	(*ToolPolicy)(nil),            // 9: forge.tool.v1.ToolPolicy
+	(*CapabilityDecision)(nil),    // 10: forge.tool.v1.CapabilityDecision
+	(*PendingApproval)(nil),       // 11: forge.tool.v1.PendingApproval
+	(*durationpb.Duration)(nil),   // 12: google.protobuf.Duration
+	(*v1.ArtifactRef)(nil),        // 13: forge.common.v1.ArtifactRef
+	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(*v1.StreamRef)(nil),          // 15: forge.common.v1.StreamRef
 }
 var file_forge_tool_v1_tool_proto_depIdxs = []int32{
 	0,  // 0: forge.tool.v1.ToolSpec.risk:type_name -> forge.tool.v1.RiskLevel
-	7,  // 1: forge.tool.v1.ToolSpec.timeout:type_name -> google.protobuf.Duration
-	1,  // 2: forge.tool.v1.ToolRule.decision:type_name -> forge.tool.v1.Decision
-	3,  // 3: forge.tool.v1.ToolPolicy.rules:type_name -> forge.tool.v1.ToolRule
-	1,  // 4: forge.tool.v1.ToolPolicy.default_decision:type_name -> forge.tool.v1.Decision
-	7,  // 5: forge.tool.v1.ToolPolicy.approval_ttl:type_name -> google.protobuf.Duration
-	1,  // 6: forge.tool.v1.ToolPolicy.answer:type_name -> forge.tool.v1.Decision
-	1,  // 7: forge.tool.v1.CapabilityDecision.decision:type_name -> forge.tool.v1.Decision
-	8,  // 8: forge.tool.v1.CapabilityDecision.expires_at:type_name -> google.protobuf.Timestamp
-	9,  // 9: forge.tool.v1.PendingApproval.stream:type_name -> forge.common.v1.StreamRef
-	0,  // 10: forge.tool.v1.PendingApproval.risk:type_name -> forge.tool.v1.RiskLevel
-	8,  // 11: forge.tool.v1.PendingApproval.requested_at:type_name -> google.protobuf.Timestamp
-	8,  // 12: forge.tool.v1.PendingApproval.expires_at:type_name -> google.protobuf.Timestamp
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	12, // 1: forge.tool.v1.ToolSpec.timeout:type_name -> google.protobuf.Duration
+	1,  // 2: forge.tool.v1.ToolSpec.category:type_name -> forge.tool.v1.ApprovalCategory
+	13, // 3: forge.tool.v1.ToolPreview.diff_artifact:type_name -> forge.common.v1.ArtifactRef
+	0,  // 4: forge.tool.v1.ToolPreview.risk:type_name -> forge.tool.v1.RiskLevel
+	2,  // 5: forge.tool.v1.ToolRule.decision:type_name -> forge.tool.v1.Decision
+	4,  // 6: forge.tool.v1.Grant.scope:type_name -> forge.tool.v1.ApprovalScope
+	1,  // 7: forge.tool.v1.Grant.category:type_name -> forge.tool.v1.ApprovalCategory
+	14, // 8: forge.tool.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	7,  // 9: forge.tool.v1.ToolPolicy.rules:type_name -> forge.tool.v1.ToolRule
+	2,  // 10: forge.tool.v1.ToolPolicy.default_decision:type_name -> forge.tool.v1.Decision
+	12, // 11: forge.tool.v1.ToolPolicy.approval_ttl:type_name -> google.protobuf.Duration
+	2,  // 12: forge.tool.v1.ToolPolicy.answer:type_name -> forge.tool.v1.Decision
+	3,  // 13: forge.tool.v1.ToolPolicy.mode:type_name -> forge.tool.v1.ToolMode
+	2,  // 14: forge.tool.v1.CapabilityDecision.decision:type_name -> forge.tool.v1.Decision
+	14, // 15: forge.tool.v1.CapabilityDecision.expires_at:type_name -> google.protobuf.Timestamp
+	15, // 16: forge.tool.v1.PendingApproval.stream:type_name -> forge.common.v1.StreamRef
+	0,  // 17: forge.tool.v1.PendingApproval.risk:type_name -> forge.tool.v1.RiskLevel
+	14, // 18: forge.tool.v1.PendingApproval.requested_at:type_name -> google.protobuf.Timestamp
+	14, // 19: forge.tool.v1.PendingApproval.expires_at:type_name -> google.protobuf.Timestamp
+	6,  // 20: forge.tool.v1.PendingApproval.preview:type_name -> forge.tool.v1.ToolPreview
+	1,  // 21: forge.tool.v1.PendingApproval.category:type_name -> forge.tool.v1.ApprovalCategory
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_forge_tool_v1_tool_proto_init() }
@@ -703,14 +1252,14 @@ func file_forge_tool_v1_tool_proto_init() {
 	if File_forge_tool_v1_tool_proto != nil {
 		return
 	}
-	file_forge_tool_v1_tool_proto_msgTypes[2].OneofWrappers = []any{}
+	file_forge_tool_v1_tool_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forge_tool_v1_tool_proto_rawDesc), len(file_forge_tool_v1_tool_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   5,
+			NumEnums:      5,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

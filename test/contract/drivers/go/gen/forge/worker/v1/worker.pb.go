@@ -10,7 +10,8 @@ package workerv1
 
 import (
 	v11 "forge-contract-driver/gen/forge/common/v1"
-	v12 "forge-contract-driver/gen/forge/event/v1"
+	v13 "forge-contract-driver/gen/forge/event/v1"
+	v12 "forge-contract-driver/gen/forge/session/v1"
 	v1 "forge-contract-driver/gen/forge/tool/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -37,6 +38,9 @@ const (
 	CapabilityKind_CAPABILITY_KIND_MODEL    CapabilityKind = 1
 	CapabilityKind_CAPABILITY_KIND_TOOL     CapabilityKind = 2
 	CapabilityKind_CAPABILITY_KIND_FUNCTION CapabilityKind = 3
+	CapabilityKind_CAPABILITY_KIND_HOOK     CapabilityKind = 4
+	// name: "undo". Takes back changes of files in the workspace that this worker's tools work in.
+	CapabilityKind_CAPABILITY_KIND_WORKSPACE CapabilityKind = 5
 )
 
 // Enum value maps for CapabilityKind.
@@ -46,12 +50,16 @@ var (
 		1: "CAPABILITY_KIND_MODEL",
 		2: "CAPABILITY_KIND_TOOL",
 		3: "CAPABILITY_KIND_FUNCTION",
+		4: "CAPABILITY_KIND_HOOK",
+		5: "CAPABILITY_KIND_WORKSPACE",
 	}
 	CapabilityKind_value = map[string]int32{
 		"CAPABILITY_KIND_UNSPECIFIED": 0,
 		"CAPABILITY_KIND_MODEL":       1,
 		"CAPABILITY_KIND_TOOL":        2,
 		"CAPABILITY_KIND_FUNCTION":    3,
+		"CAPABILITY_KIND_HOOK":        4,
+		"CAPABILITY_KIND_WORKSPACE":   5,
 	}
 )
 
@@ -498,6 +506,9 @@ type Task struct {
 	//	*Task_Model
 	//	*Task_Tool
 	//	*Task_Function
+	//	*Task_Hook
+	//	*Task_Compaction
+	//	*Task_Undo
 	Kind isTask_Kind `protobuf_oneof:"kind"`
 	// The same for every attempt of one call.
 	IdempotencyKey string `protobuf:"bytes,4,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
@@ -579,6 +590,33 @@ func (x *Task) GetFunction() *FunctionTask {
 	return nil
 }
 
+func (x *Task) GetHook() *HookTask {
+	if x != nil {
+		if x, ok := x.Kind.(*Task_Hook); ok {
+			return x.Hook
+		}
+	}
+	return nil
+}
+
+func (x *Task) GetCompaction() *CompactionTask {
+	if x != nil {
+		if x, ok := x.Kind.(*Task_Compaction); ok {
+			return x.Compaction
+		}
+	}
+	return nil
+}
+
+func (x *Task) GetUndo() *UndoTask {
+	if x != nil {
+		if x, ok := x.Kind.(*Task_Undo); ok {
+			return x.Undo
+		}
+	}
+	return nil
+}
+
 func (x *Task) GetIdempotencyKey() string {
 	if x != nil {
 		return x.IdempotencyKey
@@ -637,11 +675,29 @@ type Task_Function struct {
 	Function *FunctionTask `protobuf:"bytes,3,opt,name=function,proto3,oneof"`
 }
 
+type Task_Hook struct {
+	Hook *HookTask `protobuf:"bytes,10,opt,name=hook,proto3,oneof"`
+}
+
+type Task_Compaction struct {
+	Compaction *CompactionTask `protobuf:"bytes,11,opt,name=compaction,proto3,oneof"`
+}
+
+type Task_Undo struct {
+	Undo *UndoTask `protobuf:"bytes,12,opt,name=undo,proto3,oneof"`
+}
+
 func (*Task_Model) isTask_Kind() {}
 
 func (*Task_Tool) isTask_Kind() {}
 
 func (*Task_Function) isTask_Kind() {}
+
+func (*Task_Hook) isTask_Kind() {}
+
+func (*Task_Compaction) isTask_Kind() {}
+
+func (*Task_Undo) isTask_Kind() {}
 
 // A model call.
 type ModelTask struct {
@@ -656,8 +712,10 @@ type ModelTask struct {
 	ConversationThroughSeq uint64 `protobuf:"varint,7,opt,name=conversation_through_seq,json=conversationThroughSeq,proto3" json:"conversation_through_seq,omitempty"`
 	// Attempts that failed before this one.
 	FailedAttempts uint32 `protobuf:"varint,8,opt,name=failed_attempts,json=failedAttempts,proto3" json:"failed_attempts,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// What the answer has to match, where the provider can be told; JSON Schema.
+	OutputSchemaJson string `protobuf:"bytes,9,opt,name=output_schema_json,json=outputSchemaJson,proto3" json:"output_schema_json,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ModelTask) Reset() {
@@ -746,6 +804,13 @@ func (x *ModelTask) GetFailedAttempts() uint32 {
 	return 0
 }
 
+func (x *ModelTask) GetOutputSchemaJson() string {
+	if x != nil {
+		return x.OutputSchemaJson
+	}
+	return ""
+}
+
 // A tool call.
 type ToolTask struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -760,7 +825,16 @@ type ToolTask struct {
 	StepId   string                 `protobuf:"bytes,7,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
 	Decision *v1.CapabilityDecision `protobuf:"bytes,8,opt,name=decision,proto3" json:"decision,omitempty"`
 	// Of a run's step: inputs by name, where they are not inline in arguments_json.
-	Input         map[string]*v11.Value `protobuf:"bytes,9,rep,name=input,proto3" json:"input,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Input map[string]*v11.Value `protobuf:"bytes,9,rep,name=input,proto3" json:"input,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Tell what the call would do, and do nothing: settled with a preview.
+	Preview bool `protobuf:"varint,10,opt,name=preview,proto3" json:"preview,omitempty"`
+	// What was told, and decided on; its facts must still hold.
+	Previewed *v1.ToolPreview `protobuf:"bytes,11,opt,name=previewed,proto3" json:"previewed,omitempty"`
+	// After an InputRequired: what the person answered to each question so far, and what the worker left for itself.
+	ProvidedInputs []string `protobuf:"bytes,12,rep,name=provided_inputs,json=providedInputs,proto3" json:"provided_inputs,omitempty"`
+	ResumeJson     string   `protobuf:"bytes,13,opt,name=resume_json,json=resumeJson,proto3" json:"resume_json,omitempty"`
+	// The session's mode when the call was decided on; the worker's sandbox is set by it. Unset of a run's step: ACT.
+	Mode          v1.ToolMode `protobuf:"varint,14,opt,name=mode,proto3,enum=forge.tool.v1.ToolMode" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -858,6 +932,301 @@ func (x *ToolTask) GetInput() map[string]*v11.Value {
 	return nil
 }
 
+func (x *ToolTask) GetPreview() bool {
+	if x != nil {
+		return x.Preview
+	}
+	return false
+}
+
+func (x *ToolTask) GetPreviewed() *v1.ToolPreview {
+	if x != nil {
+		return x.Previewed
+	}
+	return nil
+}
+
+func (x *ToolTask) GetProvidedInputs() []string {
+	if x != nil {
+		return x.ProvidedInputs
+	}
+	return nil
+}
+
+func (x *ToolTask) GetResumeJson() string {
+	if x != nil {
+		return x.ResumeJson
+	}
+	return ""
+}
+
+func (x *ToolTask) GetMode() v1.ToolMode {
+	if x != nil {
+		return x.Mode
+	}
+	return v1.ToolMode(0)
+}
+
+// A call of a hook.
+type HookTask struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	SessionId  string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	TurnId     string                 `protobuf:"bytes,2,opt,name=turn_id,json=turnId,proto3" json:"turn_id,omitempty"`
+	HookCallId string                 `protobuf:"bytes,3,opt,name=hook_call_id,json=hookCallId,proto3" json:"hook_call_id,omitempty"`
+	Hook       string                 `protobuf:"bytes,4,opt,name=hook,proto3" json:"hook,omitempty"`
+	At         v12.HookAt             `protobuf:"varint,5,opt,name=at,proto3,enum=forge.session.v1.HookAt" json:"at,omitempty"`
+	ConfigJson string                 `protobuf:"bytes,6,opt,name=config_json,json=configJson,proto3" json:"config_json,omitempty"`
+	// ReadConversation up to here, which is all that the hook may see: at USER_MESSAGE the message is its last, at POST_LLM the answer is.
+	ConversationThroughSeq uint64 `protobuf:"varint,7,opt,name=conversation_through_seq,json=conversationThroughSeq,proto3" json:"conversation_through_seq,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
+}
+
+func (x *HookTask) Reset() {
+	*x = HookTask{}
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HookTask) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HookTask) ProtoMessage() {}
+
+func (x *HookTask) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HookTask.ProtoReflect.Descriptor instead.
+func (*HookTask) Descriptor() ([]byte, []int) {
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *HookTask) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *HookTask) GetTurnId() string {
+	if x != nil {
+		return x.TurnId
+	}
+	return ""
+}
+
+func (x *HookTask) GetHookCallId() string {
+	if x != nil {
+		return x.HookCallId
+	}
+	return ""
+}
+
+func (x *HookTask) GetHook() string {
+	if x != nil {
+		return x.Hook
+	}
+	return ""
+}
+
+func (x *HookTask) GetAt() v12.HookAt {
+	if x != nil {
+		return x.At
+	}
+	return v12.HookAt(0)
+}
+
+func (x *HookTask) GetConfigJson() string {
+	if x != nil {
+		return x.ConfigJson
+	}
+	return ""
+}
+
+func (x *HookTask) GetConversationThroughSeq() uint64 {
+	if x != nil {
+		return x.ConversationThroughSeq
+	}
+	return 0
+}
+
+// A summary to be written by a model.
+type CompactionTask struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	SessionId    string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	CompactionId string                 `protobuf:"bytes,2,opt,name=compaction_id,json=compactionId,proto3" json:"compaction_id,omitempty"`
+	Model        string                 `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
+	// ReadConversation up to here is what is summarised.
+	ThroughSeq   uint64 `protobuf:"varint,4,opt,name=through_seq,json=throughSeq,proto3" json:"through_seq,omitempty"`
+	Instructions string `protobuf:"bytes,5,opt,name=instructions,proto3" json:"instructions,omitempty"`
+	// Of the turn that waits for it, if one does.
+	TurnId string `protobuf:"bytes,6,opt,name=turn_id,json=turnId,proto3" json:"turn_id,omitempty"`
+	// Tokens that fit into the model's context, as the session knows it; 0: as the executor does.
+	ContextWindowTokens uint32 `protobuf:"varint,7,opt,name=context_window_tokens,json=contextWindowTokens,proto3" json:"context_window_tokens,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *CompactionTask) Reset() {
+	*x = CompactionTask{}
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompactionTask) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompactionTask) ProtoMessage() {}
+
+func (x *CompactionTask) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompactionTask.ProtoReflect.Descriptor instead.
+func (*CompactionTask) Descriptor() ([]byte, []int) {
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *CompactionTask) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *CompactionTask) GetCompactionId() string {
+	if x != nil {
+		return x.CompactionId
+	}
+	return ""
+}
+
+func (x *CompactionTask) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *CompactionTask) GetThroughSeq() uint64 {
+	if x != nil {
+		return x.ThroughSeq
+	}
+	return 0
+}
+
+func (x *CompactionTask) GetInstructions() string {
+	if x != nil {
+		return x.Instructions
+	}
+	return ""
+}
+
+func (x *CompactionTask) GetTurnId() string {
+	if x != nil {
+		return x.TurnId
+	}
+	return ""
+}
+
+func (x *CompactionTask) GetContextWindowTokens() uint32 {
+	if x != nil {
+		return x.ContextWindowTokens
+	}
+	return 0
+}
+
+// Changes to be taken back, newest first; ListChanges tells them under the task's lease.
+type UndoTask struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	SessionId string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	UndoId    string                 `protobuf:"bytes,2,opt,name=undo_id,json=undoId,proto3" json:"undo_id,omitempty"`
+	ChangeIds []string               `protobuf:"bytes,3,rep,name=change_ids,json=changeIds,proto3" json:"change_ids,omitempty"`
+	// Refuse all where one is refused.
+	AllOrNothing  bool `protobuf:"varint,4,opt,name=all_or_nothing,json=allOrNothing,proto3" json:"all_or_nothing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoTask) Reset() {
+	*x = UndoTask{}
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoTask) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoTask) ProtoMessage() {}
+
+func (x *UndoTask) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoTask.ProtoReflect.Descriptor instead.
+func (*UndoTask) Descriptor() ([]byte, []int) {
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *UndoTask) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *UndoTask) GetUndoId() string {
+	if x != nil {
+		return x.UndoId
+	}
+	return ""
+}
+
+func (x *UndoTask) GetChangeIds() []string {
+	if x != nil {
+		return x.ChangeIds
+	}
+	return nil
+}
+
+func (x *UndoTask) GetAllOrNothing() bool {
+	if x != nil {
+		return x.AllOrNothing
+	}
+	return false
+}
+
 // A function call.
 type FunctionTask struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -872,7 +1241,7 @@ type FunctionTask struct {
 
 func (x *FunctionTask) Reset() {
 	*x = FunctionTask{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[9]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -884,7 +1253,7 @@ func (x *FunctionTask) String() string {
 func (*FunctionTask) ProtoMessage() {}
 
 func (x *FunctionTask) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[9]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -897,7 +1266,7 @@ func (x *FunctionTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionTask.ProtoReflect.Descriptor instead.
 func (*FunctionTask) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{9}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FunctionTask) GetRunId() string {
@@ -947,7 +1316,7 @@ type StartTasksRequest struct {
 
 func (x *StartTasksRequest) Reset() {
 	*x = StartTasksRequest{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[10]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -959,7 +1328,7 @@ func (x *StartTasksRequest) String() string {
 func (*StartTasksRequest) ProtoMessage() {}
 
 func (x *StartTasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[10]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -972,7 +1341,7 @@ func (x *StartTasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartTasksRequest.ProtoReflect.Descriptor instead.
 func (*StartTasksRequest) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{10}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StartTasksRequest) GetWorkerSessionId() string {
@@ -1004,7 +1373,7 @@ type TaskStart struct {
 
 func (x *TaskStart) Reset() {
 	*x = TaskStart{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[11]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1016,7 +1385,7 @@ func (x *TaskStart) String() string {
 func (*TaskStart) ProtoMessage() {}
 
 func (x *TaskStart) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[11]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1029,7 +1398,7 @@ func (x *TaskStart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskStart.ProtoReflect.Descriptor instead.
 func (*TaskStart) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{11}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TaskStart) GetLease() *v11.TaskLease {
@@ -1046,7 +1415,7 @@ func (x *TaskStart) GetKind() isTaskStart_Kind {
 	return nil
 }
 
-func (x *TaskStart) GetModel() *v12.ModelStarted {
+func (x *TaskStart) GetModel() *v13.ModelStarted {
 	if x != nil {
 		if x, ok := x.Kind.(*TaskStart_Model); ok {
 			return x.Model
@@ -1055,7 +1424,7 @@ func (x *TaskStart) GetModel() *v12.ModelStarted {
 	return nil
 }
 
-func (x *TaskStart) GetTool() *v12.ToolStarted {
+func (x *TaskStart) GetTool() *v13.ToolStarted {
 	if x != nil {
 		if x, ok := x.Kind.(*TaskStart_Tool); ok {
 			return x.Tool
@@ -1069,11 +1438,11 @@ type isTaskStart_Kind interface {
 }
 
 type TaskStart_Model struct {
-	Model *v12.ModelStarted `protobuf:"bytes,2,opt,name=model,proto3,oneof"`
+	Model *v13.ModelStarted `protobuf:"bytes,2,opt,name=model,proto3,oneof"`
 }
 
 type TaskStart_Tool struct {
-	Tool *v12.ToolStarted `protobuf:"bytes,3,opt,name=tool,proto3,oneof"`
+	Tool *v13.ToolStarted `protobuf:"bytes,3,opt,name=tool,proto3,oneof"`
 }
 
 func (*TaskStart_Model) isTaskStart_Kind() {}
@@ -1090,7 +1459,7 @@ type StartTasksResponse struct {
 
 func (x *StartTasksResponse) Reset() {
 	*x = StartTasksResponse{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[12]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1102,7 +1471,7 @@ func (x *StartTasksResponse) String() string {
 func (*StartTasksResponse) ProtoMessage() {}
 
 func (x *StartTasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[12]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1115,7 +1484,7 @@ func (x *StartTasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartTasksResponse.ProtoReflect.Descriptor instead.
 func (*StartTasksResponse) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{12}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StartTasksResponse) GetAnswers() []*TaskAnswer {
@@ -1137,7 +1506,7 @@ type TaskAnswer struct {
 
 func (x *TaskAnswer) Reset() {
 	*x = TaskAnswer{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[13]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1149,7 +1518,7 @@ func (x *TaskAnswer) String() string {
 func (*TaskAnswer) ProtoMessage() {}
 
 func (x *TaskAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[13]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1162,7 +1531,7 @@ func (x *TaskAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskAnswer.ProtoReflect.Descriptor instead.
 func (*TaskAnswer) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{13}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TaskAnswer) GetTaskId() string {
@@ -1190,7 +1559,7 @@ type HeartbeatRequest struct {
 
 func (x *HeartbeatRequest) Reset() {
 	*x = HeartbeatRequest{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[14]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1202,7 +1571,7 @@ func (x *HeartbeatRequest) String() string {
 func (*HeartbeatRequest) ProtoMessage() {}
 
 func (x *HeartbeatRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[14]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1215,7 +1584,7 @@ func (x *HeartbeatRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeartbeatRequest.ProtoReflect.Descriptor instead.
 func (*HeartbeatRequest) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{14}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *HeartbeatRequest) GetWorkerSessionId() string {
@@ -1245,7 +1614,7 @@ type HeartbeatResponse struct {
 
 func (x *HeartbeatResponse) Reset() {
 	*x = HeartbeatResponse{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[15]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1257,7 +1626,7 @@ func (x *HeartbeatResponse) String() string {
 func (*HeartbeatResponse) ProtoMessage() {}
 
 func (x *HeartbeatResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[15]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1270,7 +1639,7 @@ func (x *HeartbeatResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeartbeatResponse.ProtoReflect.Descriptor instead.
 func (*HeartbeatResponse) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{15}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *HeartbeatResponse) GetCancelTaskIds() []string {
@@ -1299,7 +1668,7 @@ type ReportOutputRequest struct {
 
 func (x *ReportOutputRequest) Reset() {
 	*x = ReportOutputRequest{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[16]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1311,7 +1680,7 @@ func (x *ReportOutputRequest) String() string {
 func (*ReportOutputRequest) ProtoMessage() {}
 
 func (x *ReportOutputRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[16]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1324,7 +1693,7 @@ func (x *ReportOutputRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportOutputRequest.ProtoReflect.Descriptor instead.
 func (*ReportOutputRequest) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{16}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ReportOutputRequest) GetWorkerSessionId() string {
@@ -1349,6 +1718,8 @@ type OutputDelta struct {
 	//
 	//	*OutputDelta_Turn
 	//	*OutputDelta_Tool
+	//	*OutputDelta_Progress
+	//	*OutputDelta_Structured
 	Kind          isOutputDelta_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1356,7 +1727,7 @@ type OutputDelta struct {
 
 func (x *OutputDelta) Reset() {
 	*x = OutputDelta{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[17]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1368,7 +1739,7 @@ func (x *OutputDelta) String() string {
 func (*OutputDelta) ProtoMessage() {}
 
 func (x *OutputDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[17]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1381,7 +1752,7 @@ func (x *OutputDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputDelta.ProtoReflect.Descriptor instead.
 func (*OutputDelta) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{17}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *OutputDelta) GetLease() *v11.TaskLease {
@@ -1398,7 +1769,7 @@ func (x *OutputDelta) GetKind() isOutputDelta_Kind {
 	return nil
 }
 
-func (x *OutputDelta) GetTurn() *v12.TurnOutputDelta {
+func (x *OutputDelta) GetTurn() *v13.TurnOutputDelta {
 	if x != nil {
 		if x, ok := x.Kind.(*OutputDelta_Turn); ok {
 			return x.Turn
@@ -1407,10 +1778,28 @@ func (x *OutputDelta) GetTurn() *v12.TurnOutputDelta {
 	return nil
 }
 
-func (x *OutputDelta) GetTool() *v12.ToolOutputDelta {
+func (x *OutputDelta) GetTool() *v13.ToolOutputDelta {
 	if x != nil {
 		if x, ok := x.Kind.(*OutputDelta_Tool); ok {
 			return x.Tool
+		}
+	}
+	return nil
+}
+
+func (x *OutputDelta) GetProgress() *v13.UserProgressReported {
+	if x != nil {
+		if x, ok := x.Kind.(*OutputDelta_Progress); ok {
+			return x.Progress
+		}
+	}
+	return nil
+}
+
+func (x *OutputDelta) GetStructured() *v13.UserStructuredReported {
+	if x != nil {
+		if x, ok := x.Kind.(*OutputDelta_Structured); ok {
+			return x.Structured
 		}
 	}
 	return nil
@@ -1421,16 +1810,28 @@ type isOutputDelta_Kind interface {
 }
 
 type OutputDelta_Turn struct {
-	Turn *v12.TurnOutputDelta `protobuf:"bytes,2,opt,name=turn,proto3,oneof"`
+	Turn *v13.TurnOutputDelta `protobuf:"bytes,2,opt,name=turn,proto3,oneof"`
 }
 
 type OutputDelta_Tool struct {
-	Tool *v12.ToolOutputDelta `protobuf:"bytes,3,opt,name=tool,proto3,oneof"`
+	Tool *v13.ToolOutputDelta `protobuf:"bytes,3,opt,name=tool,proto3,oneof"`
+}
+
+type OutputDelta_Progress struct {
+	Progress *v13.UserProgressReported `protobuf:"bytes,4,opt,name=progress,proto3,oneof"`
+}
+
+type OutputDelta_Structured struct {
+	Structured *v13.UserStructuredReported `protobuf:"bytes,5,opt,name=structured,proto3,oneof"`
 }
 
 func (*OutputDelta_Turn) isOutputDelta_Kind() {}
 
 func (*OutputDelta_Tool) isOutputDelta_Kind() {}
+
+func (*OutputDelta_Progress) isOutputDelta_Kind() {}
+
+func (*OutputDelta_Structured) isOutputDelta_Kind() {}
 
 // One answer for each delta, in order.
 type ReportOutputResponse struct {
@@ -1442,7 +1843,7 @@ type ReportOutputResponse struct {
 
 func (x *ReportOutputResponse) Reset() {
 	*x = ReportOutputResponse{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[18]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1454,7 +1855,7 @@ func (x *ReportOutputResponse) String() string {
 func (*ReportOutputResponse) ProtoMessage() {}
 
 func (x *ReportOutputResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[18]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1467,7 +1868,7 @@ func (x *ReportOutputResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportOutputResponse.ProtoReflect.Descriptor instead.
 func (*ReportOutputResponse) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{18}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ReportOutputResponse) GetAnswers() []*TaskAnswer {
@@ -1489,7 +1890,7 @@ type SettleTasksRequest struct {
 
 func (x *SettleTasksRequest) Reset() {
 	*x = SettleTasksRequest{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[19]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1501,7 +1902,7 @@ func (x *SettleTasksRequest) String() string {
 func (*SettleTasksRequest) ProtoMessage() {}
 
 func (x *SettleTasksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[19]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1514,7 +1915,7 @@ func (x *SettleTasksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleTasksRequest.ProtoReflect.Descriptor instead.
 func (*SettleTasksRequest) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{19}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SettleTasksRequest) GetWorkerSessionId() string {
@@ -1542,6 +1943,11 @@ type Settlement struct {
 	//	*Settlement_Function
 	//	*Settlement_Failure
 	//	*Settlement_Cancelled
+	//	*Settlement_Preview
+	//	*Settlement_InputRequired
+	//	*Settlement_Hook
+	//	*Settlement_Compaction
+	//	*Settlement_Undo
 	Outcome       isSettlement_Outcome `protobuf_oneof:"outcome"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1549,7 +1955,7 @@ type Settlement struct {
 
 func (x *Settlement) Reset() {
 	*x = Settlement{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[20]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1561,7 +1967,7 @@ func (x *Settlement) String() string {
 func (*Settlement) ProtoMessage() {}
 
 func (x *Settlement) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[20]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1574,7 +1980,7 @@ func (x *Settlement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settlement.ProtoReflect.Descriptor instead.
 func (*Settlement) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{20}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Settlement) GetLease() *v11.TaskLease {
@@ -1636,6 +2042,51 @@ func (x *Settlement) GetCancelled() *TaskCancelled {
 	return nil
 }
 
+func (x *Settlement) GetPreview() *v1.ToolPreview {
+	if x != nil {
+		if x, ok := x.Outcome.(*Settlement_Preview); ok {
+			return x.Preview
+		}
+	}
+	return nil
+}
+
+func (x *Settlement) GetInputRequired() *InputRequired {
+	if x != nil {
+		if x, ok := x.Outcome.(*Settlement_InputRequired); ok {
+			return x.InputRequired
+		}
+	}
+	return nil
+}
+
+func (x *Settlement) GetHook() *HookResult {
+	if x != nil {
+		if x, ok := x.Outcome.(*Settlement_Hook); ok {
+			return x.Hook
+		}
+	}
+	return nil
+}
+
+func (x *Settlement) GetCompaction() *CompactionResult {
+	if x != nil {
+		if x, ok := x.Outcome.(*Settlement_Compaction); ok {
+			return x.Compaction
+		}
+	}
+	return nil
+}
+
+func (x *Settlement) GetUndo() *UndoResult {
+	if x != nil {
+		if x, ok := x.Outcome.(*Settlement_Undo); ok {
+			return x.Undo
+		}
+	}
+	return nil
+}
+
 type isSettlement_Outcome interface {
 	isSettlement_Outcome()
 }
@@ -1660,6 +2111,27 @@ type Settlement_Cancelled struct {
 	Cancelled *TaskCancelled `protobuf:"bytes,6,opt,name=cancelled,proto3,oneof"`
 }
 
+type Settlement_Preview struct {
+	// Of a tool task that was to be previewed.
+	Preview *v1.ToolPreview `protobuf:"bytes,7,opt,name=preview,proto3,oneof"`
+}
+
+type Settlement_InputRequired struct {
+	InputRequired *InputRequired `protobuf:"bytes,8,opt,name=input_required,json=inputRequired,proto3,oneof"`
+}
+
+type Settlement_Hook struct {
+	Hook *HookResult `protobuf:"bytes,9,opt,name=hook,proto3,oneof"`
+}
+
+type Settlement_Compaction struct {
+	Compaction *CompactionResult `protobuf:"bytes,10,opt,name=compaction,proto3,oneof"`
+}
+
+type Settlement_Undo struct {
+	Undo *UndoResult `protobuf:"bytes,11,opt,name=undo,proto3,oneof"`
+}
+
 func (*Settlement_Model) isSettlement_Outcome() {}
 
 func (*Settlement_Tool) isSettlement_Outcome() {}
@@ -1670,10 +2142,235 @@ func (*Settlement_Failure) isSettlement_Outcome() {}
 
 func (*Settlement_Cancelled) isSettlement_Outcome() {}
 
+func (*Settlement_Preview) isSettlement_Outcome() {}
+
+func (*Settlement_InputRequired) isSettlement_Outcome() {}
+
+func (*Settlement_Hook) isSettlement_Outcome() {}
+
+func (*Settlement_Compaction) isSettlement_Outcome() {}
+
+func (*Settlement_Undo) isSettlement_Outcome() {}
+
+// A tool can't go on before a person has answered; the same call is dispatched again with the answer.
+type InputRequired struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 4,096 characters.
+	Question string `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
+	// What the worker needs to go on, at most 16 KiB; comes back with the answer.
+	ResumeJson    string `protobuf:"bytes,2,opt,name=resume_json,json=resumeJson,proto3" json:"resume_json,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InputRequired) Reset() {
+	*x = InputRequired{}
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InputRequired) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InputRequired) ProtoMessage() {}
+
+func (x *InputRequired) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InputRequired.ProtoReflect.Descriptor instead.
+func (*InputRequired) Descriptor() ([]byte, []int) {
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *InputRequired) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+func (x *InputRequired) GetResumeJson() string {
+	if x != nil {
+		return x.ResumeJson
+	}
+	return ""
+}
+
+// A hook's answer.
+type HookResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Edits         []*v13.HookEdit        `protobuf:"bytes,1,rep,name=edits,proto3" json:"edits,omitempty"`
+	DurationMs    uint64                 `protobuf:"varint,2,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HookResult) Reset() {
+	*x = HookResult{}
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HookResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HookResult) ProtoMessage() {}
+
+func (x *HookResult) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HookResult.ProtoReflect.Descriptor instead.
+func (*HookResult) Descriptor() ([]byte, []int) {
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *HookResult) GetEdits() []*v13.HookEdit {
+	if x != nil {
+		return x.Edits
+	}
+	return nil
+}
+
+func (x *HookResult) GetDurationMs() uint64 {
+	if x != nil {
+		return x.DurationMs
+	}
+	return 0
+}
+
+// A summary.
+type CompactionResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 64 KiB.
+	Summary       string     `protobuf:"bytes,1,opt,name=summary,proto3" json:"summary,omitempty"`
+	Usage         *v11.Usage `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompactionResult) Reset() {
+	*x = CompactionResult{}
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompactionResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompactionResult) ProtoMessage() {}
+
+func (x *CompactionResult) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompactionResult.ProtoReflect.Descriptor instead.
+func (*CompactionResult) Descriptor() ([]byte, []int) {
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *CompactionResult) GetSummary() string {
+	if x != nil {
+		return x.Summary
+	}
+	return ""
+}
+
+func (x *CompactionResult) GetUsage() *v11.Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+// What was undone.
+type UndoResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ChangeIds     []string               `protobuf:"bytes,1,rep,name=change_ids,json=changeIds,proto3" json:"change_ids,omitempty"`
+	Refused       []*v13.UndoRefusal     `protobuf:"bytes,2,rep,name=refused,proto3" json:"refused,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoResult) Reset() {
+	*x = UndoResult{}
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoResult) ProtoMessage() {}
+
+func (x *UndoResult) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoResult.ProtoReflect.Descriptor instead.
+func (*UndoResult) Descriptor() ([]byte, []int) {
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *UndoResult) GetChangeIds() []string {
+	if x != nil {
+		return x.ChangeIds
+	}
+	return nil
+}
+
+func (x *UndoResult) GetRefused() []*v13.UndoRefusal {
+	if x != nil {
+		return x.Refused
+	}
+	return nil
+}
+
 // A model's answer.
 type ModelResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Completed     *v12.ModelCompleted    `protobuf:"bytes,1,opt,name=completed,proto3" json:"completed,omitempty"`
+	Completed     *v13.ModelCompleted    `protobuf:"bytes,1,opt,name=completed,proto3" json:"completed,omitempty"`
 	Usage         *v11.Usage             `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1681,7 +2378,7 @@ type ModelResult struct {
 
 func (x *ModelResult) Reset() {
 	*x = ModelResult{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[21]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1693,7 +2390,7 @@ func (x *ModelResult) String() string {
 func (*ModelResult) ProtoMessage() {}
 
 func (x *ModelResult) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[21]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1706,10 +2403,10 @@ func (x *ModelResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelResult.ProtoReflect.Descriptor instead.
 func (*ModelResult) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{21}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{28}
 }
 
-func (x *ModelResult) GetCompleted() *v12.ModelCompleted {
+func (x *ModelResult) GetCompleted() *v13.ModelCompleted {
 	if x != nil {
 		return x.Completed
 	}
@@ -1725,16 +2422,20 @@ func (x *ModelResult) GetUsage() *v11.Usage {
 
 // A tool's answer.
 type ToolResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Output        *v11.Value             `protobuf:"bytes,1,opt,name=output,proto3" json:"output,omitempty"`
-	DurationMs    uint64                 `protobuf:"varint,2,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Output     *v11.Value             `protobuf:"bytes,1,opt,name=output,proto3" json:"output,omitempty"`
+	DurationMs uint64                 `protobuf:"varint,2,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
+	// There is nothing left for the model to do.
+	BreakTurn bool `protobuf:"varint,3,opt,name=break_turn,json=breakTurn,proto3" json:"break_turn,omitempty"`
+	// What it changed in the workspace.
+	Changes       []*v13.WorkspaceChangeRecorded `protobuf:"bytes,4,rep,name=changes,proto3" json:"changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[22]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1746,7 +2447,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[22]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1759,7 +2460,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{22}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ToolResult) GetOutput() *v11.Value {
@@ -1776,6 +2477,20 @@ func (x *ToolResult) GetDurationMs() uint64 {
 	return 0
 }
 
+func (x *ToolResult) GetBreakTurn() bool {
+	if x != nil {
+		return x.BreakTurn
+	}
+	return false
+}
+
+func (x *ToolResult) GetChanges() []*v13.WorkspaceChangeRecorded {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
 // A function's answer.
 type FunctionResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1787,7 +2502,7 @@ type FunctionResult struct {
 
 func (x *FunctionResult) Reset() {
 	*x = FunctionResult{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[23]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1799,7 +2514,7 @@ func (x *FunctionResult) String() string {
 func (*FunctionResult) ProtoMessage() {}
 
 func (x *FunctionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[23]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1812,7 +2527,7 @@ func (x *FunctionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionResult.ProtoReflect.Descriptor instead.
 func (*FunctionResult) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{23}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *FunctionResult) GetOutput() *v11.Value {
@@ -1839,14 +2554,16 @@ type TaskFailure struct {
 	// What can't be known: it ran, and what it did nobody can say.
 	Unknown bool `protobuf:"varint,4,opt,name=unknown,proto3" json:"unknown,omitempty"`
 	// Of a model call that had used something.
-	Usage         *v11.Usage `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
+	Usage *v11.Usage `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
+	// Of a tool: what it had changed in the workspace.
+	Changes       []*v13.WorkspaceChangeRecorded `protobuf:"bytes,6,rep,name=changes,proto3" json:"changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TaskFailure) Reset() {
 	*x = TaskFailure{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[24]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1858,7 +2575,7 @@ func (x *TaskFailure) String() string {
 func (*TaskFailure) ProtoMessage() {}
 
 func (x *TaskFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[24]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1871,7 +2588,7 @@ func (x *TaskFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskFailure.ProtoReflect.Descriptor instead.
 func (*TaskFailure) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{24}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *TaskFailure) GetError() *v11.ForgeError {
@@ -1909,16 +2626,25 @@ func (x *TaskFailure) GetUsage() *v11.Usage {
 	return nil
 }
 
+func (x *TaskFailure) GetChanges() []*v13.WorkspaceChangeRecorded {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
 // The task is known to have stopped, or never to have begun.
 type TaskCancelled struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of a tool: what it had changed in the workspace.
+	Changes       []*v13.WorkspaceChangeRecorded `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TaskCancelled) Reset() {
 	*x = TaskCancelled{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[25]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1930,7 +2656,7 @@ func (x *TaskCancelled) String() string {
 func (*TaskCancelled) ProtoMessage() {}
 
 func (x *TaskCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[25]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1943,7 +2669,14 @@ func (x *TaskCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskCancelled.ProtoReflect.Descriptor instead.
 func (*TaskCancelled) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{25}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *TaskCancelled) GetChanges() []*v13.WorkspaceChangeRecorded {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
 }
 
 // One answer for each settlement, in order.
@@ -1956,7 +2689,7 @@ type SettleTasksResponse struct {
 
 func (x *SettleTasksResponse) Reset() {
 	*x = SettleTasksResponse{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[26]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1968,7 +2701,7 @@ func (x *SettleTasksResponse) String() string {
 func (*SettleTasksResponse) ProtoMessage() {}
 
 func (x *SettleTasksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[26]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1981,7 +2714,7 @@ func (x *SettleTasksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleTasksResponse.ProtoReflect.Descriptor instead.
 func (*SettleTasksResponse) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{26}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SettleTasksResponse) GetAnswers() []*TaskAnswer {
@@ -2001,7 +2734,7 @@ type DrainRequest struct {
 
 func (x *DrainRequest) Reset() {
 	*x = DrainRequest{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[27]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2013,7 +2746,7 @@ func (x *DrainRequest) String() string {
 func (*DrainRequest) ProtoMessage() {}
 
 func (x *DrainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[27]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2026,7 +2759,7 @@ func (x *DrainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainRequest.ProtoReflect.Descriptor instead.
 func (*DrainRequest) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{27}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *DrainRequest) GetWorkerSessionId() string {
@@ -2045,7 +2778,7 @@ type DrainResponse struct {
 
 func (x *DrainResponse) Reset() {
 	*x = DrainResponse{}
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[28]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2057,7 +2790,7 @@ func (x *DrainResponse) String() string {
 func (*DrainResponse) ProtoMessage() {}
 
 func (x *DrainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_worker_v1_worker_proto_msgTypes[28]
+	mi := &file_forge_worker_v1_worker_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2070,14 +2803,14 @@ func (x *DrainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainResponse.ProtoReflect.Descriptor instead.
 func (*DrainResponse) Descriptor() ([]byte, []int) {
-	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{28}
+	return file_forge_worker_v1_worker_proto_rawDescGZIP(), []int{35}
 }
 
 var File_forge_worker_v1_worker_proto protoreflect.FileDescriptor
 
 const file_forge_worker_v1_worker_proto_rawDesc = "" +
 	"\n" +
-	"\x1cforge/worker/v1/worker.proto\x12\x0fforge.worker.v1\x1a\x1cforge/common/v1/common.proto\x1a#forge/event/v1/session_events.proto\x1a\x18forge/tool/v1/tool.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x82\x01\n" +
+	"\x1cforge/worker/v1/worker.proto\x12\x0fforge.worker.v1\x1a\x1cforge/common/v1/common.proto\x1a#forge/event/v1/session_events.proto\x1a\x1eforge/session/v1/session.proto\x1a\x18forge/tool/v1/tool.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x82\x01\n" +
 	"\n" +
 	"Capability\x123\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1f.forge.worker.v1.CapabilityKindR\x04kind\x12\x12\n" +
@@ -2113,11 +2846,17 @@ const file_forge_worker_v1_worker_proto_rawDesc = "" +
 	"leaseToken\x12)\n" +
 	"\x04task\x18\x05 \x01(\v2\x15.forge.worker.v1.TaskR\x04task\x12;\n" +
 	"\vlease_until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"leaseUntil\"\xee\x03\n" +
+	"leaseUntil\"\x93\x05\n" +
 	"\x04Task\x122\n" +
 	"\x05model\x18\x01 \x01(\v2\x1a.forge.worker.v1.ModelTaskH\x00R\x05model\x12/\n" +
 	"\x04tool\x18\x02 \x01(\v2\x19.forge.worker.v1.ToolTaskH\x00R\x04tool\x12;\n" +
-	"\bfunction\x18\x03 \x01(\v2\x1d.forge.worker.v1.FunctionTaskH\x00R\bfunction\x12'\n" +
+	"\bfunction\x18\x03 \x01(\v2\x1d.forge.worker.v1.FunctionTaskH\x00R\bfunction\x12/\n" +
+	"\x04hook\x18\n" +
+	" \x01(\v2\x19.forge.worker.v1.HookTaskH\x00R\x04hook\x12A\n" +
+	"\n" +
+	"compaction\x18\v \x01(\v2\x1f.forge.worker.v1.CompactionTaskH\x00R\n" +
+	"compaction\x12/\n" +
+	"\x04undo\x18\f \x01(\v2\x19.forge.worker.v1.UndoTaskH\x00R\x04undo\x12'\n" +
 	"\x0fidempotency_key\x18\x04 \x01(\tR\x0eidempotencyKey\x12\x1f\n" +
 	"\vneeds_start\x18\x05 \x01(\bR\n" +
 	"needsStart\x12;\n" +
@@ -2126,7 +2865,7 @@ const file_forge_worker_v1_worker_proto_rawDesc = "" +
 	"\bartifact\x18\a \x01(\v2\x1c.forge.common.v1.ArtifactRefR\bartifact\x123\n" +
 	"\atimeout\x18\b \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12F\n" +
 	"\x11heartbeat_timeout\x18\t \x01(\v2\x19.google.protobuf.DurationR\x10heartbeatTimeoutB\x06\n" +
-	"\x04kind\"\xde\x02\n" +
+	"\x04kind\"\x8c\x03\n" +
 	"\tModelTask\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n" +
@@ -2136,9 +2875,10 @@ const file_forge_worker_v1_worker_proto_rawDesc = "" +
 	"\vtemperature\x18\x05 \x01(\x01H\x00R\vtemperature\x88\x01\x01\x12/\n" +
 	"\x11max_output_tokens\x18\x06 \x01(\rH\x01R\x0fmaxOutputTokens\x88\x01\x01\x128\n" +
 	"\x18conversation_through_seq\x18\a \x01(\x04R\x16conversationThroughSeq\x12'\n" +
-	"\x0ffailed_attempts\x18\b \x01(\rR\x0efailedAttemptsB\x0e\n" +
+	"\x0ffailed_attempts\x18\b \x01(\rR\x0efailedAttempts\x12,\n" +
+	"\x12output_schema_json\x18\t \x01(\tR\x10outputSchemaJsonB\x0e\n" +
 	"\f_temperatureB\x14\n" +
-	"\x12_max_output_tokens\"\x9c\x03\n" +
+	"\x12_max_output_tokens\"\xe7\x04\n" +
 	"\bToolTask\x12 \n" +
 	"\ftool_call_id\x18\x01 \x01(\tR\n" +
 	"toolCallId\x12\x12\n" +
@@ -2150,11 +2890,46 @@ const file_forge_worker_v1_worker_proto_rawDesc = "" +
 	"\x06run_id\x18\x06 \x01(\tR\x05runId\x12\x17\n" +
 	"\astep_id\x18\a \x01(\tR\x06stepId\x12=\n" +
 	"\bdecision\x18\b \x01(\v2!.forge.tool.v1.CapabilityDecisionR\bdecision\x12:\n" +
-	"\x05input\x18\t \x03(\v2$.forge.worker.v1.ToolTask.InputEntryR\x05input\x1aP\n" +
+	"\x05input\x18\t \x03(\v2$.forge.worker.v1.ToolTask.InputEntryR\x05input\x12\x18\n" +
+	"\apreview\x18\n" +
+	" \x01(\bR\apreview\x128\n" +
+	"\tpreviewed\x18\v \x01(\v2\x1a.forge.tool.v1.ToolPreviewR\tpreviewed\x12'\n" +
+	"\x0fprovided_inputs\x18\f \x03(\tR\x0eprovidedInputs\x12\x1f\n" +
+	"\vresume_json\x18\r \x01(\tR\n" +
+	"resumeJson\x12+\n" +
+	"\x04mode\x18\x0e \x01(\x0e2\x17.forge.tool.v1.ToolModeR\x04mode\x1aP\n" +
 	"\n" +
 	"InputEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12,\n" +
-	"\x05value\x18\x02 \x01(\v2\x16.forge.common.v1.ValueR\x05value:\x028\x01\"\xfe\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x16.forge.common.v1.ValueR\x05value:\x028\x01\"\xfd\x01\n" +
+	"\bHookTask\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n" +
+	"\aturn_id\x18\x02 \x01(\tR\x06turnId\x12 \n" +
+	"\fhook_call_id\x18\x03 \x01(\tR\n" +
+	"hookCallId\x12\x12\n" +
+	"\x04hook\x18\x04 \x01(\tR\x04hook\x12(\n" +
+	"\x02at\x18\x05 \x01(\x0e2\x18.forge.session.v1.HookAtR\x02at\x12\x1f\n" +
+	"\vconfig_json\x18\x06 \x01(\tR\n" +
+	"configJson\x128\n" +
+	"\x18conversation_through_seq\x18\a \x01(\x04R\x16conversationThroughSeq\"\xfc\x01\n" +
+	"\x0eCompactionTask\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12#\n" +
+	"\rcompaction_id\x18\x02 \x01(\tR\fcompactionId\x12\x14\n" +
+	"\x05model\x18\x03 \x01(\tR\x05model\x12\x1f\n" +
+	"\vthrough_seq\x18\x04 \x01(\x04R\n" +
+	"throughSeq\x12\"\n" +
+	"\finstructions\x18\x05 \x01(\tR\finstructions\x12\x17\n" +
+	"\aturn_id\x18\x06 \x01(\tR\x06turnId\x122\n" +
+	"\x15context_window_tokens\x18\a \x01(\rR\x13contextWindowTokens\"\x87\x01\n" +
+	"\bUndoTask\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n" +
+	"\aundo_id\x18\x02 \x01(\tR\x06undoId\x12\x1d\n" +
+	"\n" +
+	"change_ids\x18\x03 \x03(\tR\tchangeIds\x12$\n" +
+	"\x0eall_or_nothing\x18\x04 \x01(\bR\fallOrNothing\"\xfe\x01\n" +
 	"\fFunctionTask\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x17\n" +
 	"\astep_id\x18\x02 \x01(\tR\x06stepId\x12\x18\n" +
@@ -2187,17 +2962,21 @@ const file_forge_worker_v1_worker_proto_rawDesc = "" +
 	"\rlost_task_ids\x18\x02 \x03(\tR\vlostTaskIds\"w\n" +
 	"\x13ReportOutputRequest\x12*\n" +
 	"\x11worker_session_id\x18\x01 \x01(\tR\x0fworkerSessionId\x124\n" +
-	"\x06deltas\x18\x02 \x03(\v2\x1c.forge.worker.v1.OutputDeltaR\x06deltas\"\xb5\x01\n" +
+	"\x06deltas\x18\x02 \x03(\v2\x1c.forge.worker.v1.OutputDeltaR\x06deltas\"\xc3\x02\n" +
 	"\vOutputDelta\x120\n" +
 	"\x05lease\x18\x01 \x01(\v2\x1a.forge.common.v1.TaskLeaseR\x05lease\x125\n" +
 	"\x04turn\x18\x02 \x01(\v2\x1f.forge.event.v1.TurnOutputDeltaH\x00R\x04turn\x125\n" +
-	"\x04tool\x18\x03 \x01(\v2\x1f.forge.event.v1.ToolOutputDeltaH\x00R\x04toolB\x06\n" +
+	"\x04tool\x18\x03 \x01(\v2\x1f.forge.event.v1.ToolOutputDeltaH\x00R\x04tool\x12B\n" +
+	"\bprogress\x18\x04 \x01(\v2$.forge.event.v1.UserProgressReportedH\x00R\bprogress\x12H\n" +
+	"\n" +
+	"structured\x18\x05 \x01(\v2&.forge.event.v1.UserStructuredReportedH\x00R\n" +
+	"structuredB\x06\n" +
 	"\x04kind\"M\n" +
 	"\x14ReportOutputResponse\x125\n" +
 	"\aanswers\x18\x01 \x03(\v2\x1b.forge.worker.v1.TaskAnswerR\aanswers\"\x7f\n" +
 	"\x12SettleTasksRequest\x12*\n" +
 	"\x11worker_session_id\x18\x01 \x01(\tR\x0fworkerSessionId\x12=\n" +
-	"\vsettlements\x18\x02 \x03(\v2\x1b.forge.worker.v1.SettlementR\vsettlements\"\xeb\x02\n" +
+	"\vsettlements\x18\x02 \x03(\v2\x1b.forge.worker.v1.SettlementR\vsettlements\"\x97\x05\n" +
 	"\n" +
 	"Settlement\x120\n" +
 	"\x05lease\x18\x01 \x01(\v2\x1a.forge.common.v1.TaskLeaseR\x05lease\x124\n" +
@@ -2205,38 +2984,70 @@ const file_forge_worker_v1_worker_proto_rawDesc = "" +
 	"\x04tool\x18\x03 \x01(\v2\x1b.forge.worker.v1.ToolResultH\x00R\x04tool\x12=\n" +
 	"\bfunction\x18\x04 \x01(\v2\x1f.forge.worker.v1.FunctionResultH\x00R\bfunction\x128\n" +
 	"\afailure\x18\x05 \x01(\v2\x1c.forge.worker.v1.TaskFailureH\x00R\afailure\x12>\n" +
-	"\tcancelled\x18\x06 \x01(\v2\x1e.forge.worker.v1.TaskCancelledH\x00R\tcancelledB\t\n" +
-	"\aoutcome\"y\n" +
+	"\tcancelled\x18\x06 \x01(\v2\x1e.forge.worker.v1.TaskCancelledH\x00R\tcancelled\x126\n" +
+	"\apreview\x18\a \x01(\v2\x1a.forge.tool.v1.ToolPreviewH\x00R\apreview\x12G\n" +
+	"\x0einput_required\x18\b \x01(\v2\x1e.forge.worker.v1.InputRequiredH\x00R\rinputRequired\x121\n" +
+	"\x04hook\x18\t \x01(\v2\x1b.forge.worker.v1.HookResultH\x00R\x04hook\x12C\n" +
+	"\n" +
+	"compaction\x18\n" +
+	" \x01(\v2!.forge.worker.v1.CompactionResultH\x00R\n" +
+	"compaction\x121\n" +
+	"\x04undo\x18\v \x01(\v2\x1b.forge.worker.v1.UndoResultH\x00R\x04undoB\t\n" +
+	"\aoutcome\"L\n" +
+	"\rInputRequired\x12\x1a\n" +
+	"\bquestion\x18\x01 \x01(\tR\bquestion\x12\x1f\n" +
+	"\vresume_json\x18\x02 \x01(\tR\n" +
+	"resumeJson\"]\n" +
+	"\n" +
+	"HookResult\x12.\n" +
+	"\x05edits\x18\x01 \x03(\v2\x18.forge.event.v1.HookEditR\x05edits\x12\x1f\n" +
+	"\vduration_ms\x18\x02 \x01(\x04R\n" +
+	"durationMs\"Z\n" +
+	"\x10CompactionResult\x12\x18\n" +
+	"\asummary\x18\x01 \x01(\tR\asummary\x12,\n" +
+	"\x05usage\x18\x02 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\"b\n" +
+	"\n" +
+	"UndoResult\x12\x1d\n" +
+	"\n" +
+	"change_ids\x18\x01 \x03(\tR\tchangeIds\x125\n" +
+	"\arefused\x18\x02 \x03(\v2\x1b.forge.event.v1.UndoRefusalR\arefused\"y\n" +
 	"\vModelResult\x12<\n" +
 	"\tcompleted\x18\x01 \x01(\v2\x1e.forge.event.v1.ModelCompletedR\tcompleted\x12,\n" +
-	"\x05usage\x18\x02 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\"]\n" +
+	"\x05usage\x18\x02 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\"\xbf\x01\n" +
 	"\n" +
 	"ToolResult\x12.\n" +
 	"\x06output\x18\x01 \x01(\v2\x16.forge.common.v1.ValueR\x06output\x12\x1f\n" +
 	"\vduration_ms\x18\x02 \x01(\x04R\n" +
-	"durationMs\"a\n" +
+	"durationMs\x12\x1d\n" +
+	"\n" +
+	"break_turn\x18\x03 \x01(\bR\tbreakTurn\x12A\n" +
+	"\achanges\x18\x04 \x03(\v2'.forge.event.v1.WorkspaceChangeRecordedR\achanges\"a\n" +
 	"\x0eFunctionResult\x12.\n" +
 	"\x06output\x18\x01 \x01(\v2\x16.forge.common.v1.ValueR\x06output\x12\x1f\n" +
 	"\vduration_ms\x18\x02 \x01(\x04R\n" +
-	"durationMs\"\xcc\x01\n" +
+	"durationMs\"\x8f\x02\n" +
 	"\vTaskFailure\x121\n" +
 	"\x05error\x18\x01 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\x12\x1f\n" +
 	"\vduration_ms\x18\x02 \x01(\x04R\n" +
 	"durationMs\x12!\n" +
 	"\fafter_output\x18\x03 \x01(\bR\vafterOutput\x12\x18\n" +
 	"\aunknown\x18\x04 \x01(\bR\aunknown\x12,\n" +
-	"\x05usage\x18\x05 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\"\x0f\n" +
-	"\rTaskCancelled\"L\n" +
+	"\x05usage\x18\x05 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\x12A\n" +
+	"\achanges\x18\x06 \x03(\v2'.forge.event.v1.WorkspaceChangeRecordedR\achanges\"R\n" +
+	"\rTaskCancelled\x12A\n" +
+	"\achanges\x18\x01 \x03(\v2'.forge.event.v1.WorkspaceChangeRecordedR\achanges\"L\n" +
 	"\x13SettleTasksResponse\x125\n" +
 	"\aanswers\x18\x01 \x03(\v2\x1b.forge.worker.v1.TaskAnswerR\aanswers\":\n" +
 	"\fDrainRequest\x12*\n" +
 	"\x11worker_session_id\x18\x01 \x01(\tR\x0fworkerSessionId\"\x0f\n" +
-	"\rDrainResponse*\x84\x01\n" +
+	"\rDrainResponse*\xbd\x01\n" +
 	"\x0eCapabilityKind\x12\x1f\n" +
 	"\x1bCAPABILITY_KIND_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15CAPABILITY_KIND_MODEL\x10\x01\x12\x18\n" +
 	"\x14CAPABILITY_KIND_TOOL\x10\x02\x12\x1c\n" +
-	"\x18CAPABILITY_KIND_FUNCTION\x10\x032\xe1\x04\n" +
+	"\x18CAPABILITY_KIND_FUNCTION\x10\x03\x12\x18\n" +
+	"\x14CAPABILITY_KIND_HOOK\x10\x04\x12\x1d\n" +
+	"\x19CAPABILITY_KIND_WORKSPACE\x10\x052\xe1\x04\n" +
 	"\rWorkerService\x12O\n" +
 	"\bRegister\x12 .forge.worker.v1.RegisterRequest\x1a!.forge.worker.v1.RegisterResponse\x12U\n" +
 	"\n" +
@@ -2262,128 +3073,162 @@ func file_forge_worker_v1_worker_proto_rawDescGZIP() []byte {
 }
 
 var file_forge_worker_v1_worker_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_forge_worker_v1_worker_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_forge_worker_v1_worker_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_forge_worker_v1_worker_proto_goTypes = []any{
-	(CapabilityKind)(0),           // 0: forge.worker.v1.CapabilityKind
-	(*Capability)(nil),            // 1: forge.worker.v1.Capability
-	(*RegisterRequest)(nil),       // 2: forge.worker.v1.RegisterRequest
-	(*RegisterResponse)(nil),      // 3: forge.worker.v1.RegisterResponse
-	(*LeaseTasksRequest)(nil),     // 4: forge.worker.v1.LeaseTasksRequest
-	(*LeaseTasksResponse)(nil),    // 5: forge.worker.v1.LeaseTasksResponse
-	(*LeasedTask)(nil),            // 6: forge.worker.v1.LeasedTask
-	(*Task)(nil),                  // 7: forge.worker.v1.Task
-	(*ModelTask)(nil),             // 8: forge.worker.v1.ModelTask
-	(*ToolTask)(nil),              // 9: forge.worker.v1.ToolTask
-	(*FunctionTask)(nil),          // 10: forge.worker.v1.FunctionTask
-	(*StartTasksRequest)(nil),     // 11: forge.worker.v1.StartTasksRequest
-	(*TaskStart)(nil),             // 12: forge.worker.v1.TaskStart
-	(*StartTasksResponse)(nil),    // 13: forge.worker.v1.StartTasksResponse
-	(*TaskAnswer)(nil),            // 14: forge.worker.v1.TaskAnswer
-	(*HeartbeatRequest)(nil),      // 15: forge.worker.v1.HeartbeatRequest
-	(*HeartbeatResponse)(nil),     // 16: forge.worker.v1.HeartbeatResponse
-	(*ReportOutputRequest)(nil),   // 17: forge.worker.v1.ReportOutputRequest
-	(*OutputDelta)(nil),           // 18: forge.worker.v1.OutputDelta
-	(*ReportOutputResponse)(nil),  // 19: forge.worker.v1.ReportOutputResponse
-	(*SettleTasksRequest)(nil),    // 20: forge.worker.v1.SettleTasksRequest
-	(*Settlement)(nil),            // 21: forge.worker.v1.Settlement
-	(*ModelResult)(nil),           // 22: forge.worker.v1.ModelResult
-	(*ToolResult)(nil),            // 23: forge.worker.v1.ToolResult
-	(*FunctionResult)(nil),        // 24: forge.worker.v1.FunctionResult
-	(*TaskFailure)(nil),           // 25: forge.worker.v1.TaskFailure
-	(*TaskCancelled)(nil),         // 26: forge.worker.v1.TaskCancelled
-	(*SettleTasksResponse)(nil),   // 27: forge.worker.v1.SettleTasksResponse
-	(*DrainRequest)(nil),          // 28: forge.worker.v1.DrainRequest
-	(*DrainResponse)(nil),         // 29: forge.worker.v1.DrainResponse
-	nil,                           // 30: forge.worker.v1.RegisterRequest.LabelsEntry
-	nil,                           // 31: forge.worker.v1.ToolTask.InputEntry
-	nil,                           // 32: forge.worker.v1.FunctionTask.InputEntry
-	(*v1.ToolSpec)(nil),           // 33: forge.tool.v1.ToolSpec
-	(*v11.ProtocolVersion)(nil),   // 34: forge.common.v1.ProtocolVersion
-	(*durationpb.Duration)(nil),   // 35: google.protobuf.Duration
-	(*v11.StreamRef)(nil),         // 36: forge.common.v1.StreamRef
-	(*timestamppb.Timestamp)(nil), // 37: google.protobuf.Timestamp
-	(*v11.ArtifactRef)(nil),       // 38: forge.common.v1.ArtifactRef
-	(*v1.CapabilityDecision)(nil), // 39: forge.tool.v1.CapabilityDecision
-	(*v11.TaskLease)(nil),         // 40: forge.common.v1.TaskLease
-	(*v12.ModelStarted)(nil),      // 41: forge.event.v1.ModelStarted
-	(*v12.ToolStarted)(nil),       // 42: forge.event.v1.ToolStarted
-	(*v11.ForgeError)(nil),        // 43: forge.common.v1.ForgeError
-	(*v12.TurnOutputDelta)(nil),   // 44: forge.event.v1.TurnOutputDelta
-	(*v12.ToolOutputDelta)(nil),   // 45: forge.event.v1.ToolOutputDelta
-	(*v12.ModelCompleted)(nil),    // 46: forge.event.v1.ModelCompleted
-	(*v11.Usage)(nil),             // 47: forge.common.v1.Usage
-	(*v11.Value)(nil),             // 48: forge.common.v1.Value
+	(CapabilityKind)(0),                 // 0: forge.worker.v1.CapabilityKind
+	(*Capability)(nil),                  // 1: forge.worker.v1.Capability
+	(*RegisterRequest)(nil),             // 2: forge.worker.v1.RegisterRequest
+	(*RegisterResponse)(nil),            // 3: forge.worker.v1.RegisterResponse
+	(*LeaseTasksRequest)(nil),           // 4: forge.worker.v1.LeaseTasksRequest
+	(*LeaseTasksResponse)(nil),          // 5: forge.worker.v1.LeaseTasksResponse
+	(*LeasedTask)(nil),                  // 6: forge.worker.v1.LeasedTask
+	(*Task)(nil),                        // 7: forge.worker.v1.Task
+	(*ModelTask)(nil),                   // 8: forge.worker.v1.ModelTask
+	(*ToolTask)(nil),                    // 9: forge.worker.v1.ToolTask
+	(*HookTask)(nil),                    // 10: forge.worker.v1.HookTask
+	(*CompactionTask)(nil),              // 11: forge.worker.v1.CompactionTask
+	(*UndoTask)(nil),                    // 12: forge.worker.v1.UndoTask
+	(*FunctionTask)(nil),                // 13: forge.worker.v1.FunctionTask
+	(*StartTasksRequest)(nil),           // 14: forge.worker.v1.StartTasksRequest
+	(*TaskStart)(nil),                   // 15: forge.worker.v1.TaskStart
+	(*StartTasksResponse)(nil),          // 16: forge.worker.v1.StartTasksResponse
+	(*TaskAnswer)(nil),                  // 17: forge.worker.v1.TaskAnswer
+	(*HeartbeatRequest)(nil),            // 18: forge.worker.v1.HeartbeatRequest
+	(*HeartbeatResponse)(nil),           // 19: forge.worker.v1.HeartbeatResponse
+	(*ReportOutputRequest)(nil),         // 20: forge.worker.v1.ReportOutputRequest
+	(*OutputDelta)(nil),                 // 21: forge.worker.v1.OutputDelta
+	(*ReportOutputResponse)(nil),        // 22: forge.worker.v1.ReportOutputResponse
+	(*SettleTasksRequest)(nil),          // 23: forge.worker.v1.SettleTasksRequest
+	(*Settlement)(nil),                  // 24: forge.worker.v1.Settlement
+	(*InputRequired)(nil),               // 25: forge.worker.v1.InputRequired
+	(*HookResult)(nil),                  // 26: forge.worker.v1.HookResult
+	(*CompactionResult)(nil),            // 27: forge.worker.v1.CompactionResult
+	(*UndoResult)(nil),                  // 28: forge.worker.v1.UndoResult
+	(*ModelResult)(nil),                 // 29: forge.worker.v1.ModelResult
+	(*ToolResult)(nil),                  // 30: forge.worker.v1.ToolResult
+	(*FunctionResult)(nil),              // 31: forge.worker.v1.FunctionResult
+	(*TaskFailure)(nil),                 // 32: forge.worker.v1.TaskFailure
+	(*TaskCancelled)(nil),               // 33: forge.worker.v1.TaskCancelled
+	(*SettleTasksResponse)(nil),         // 34: forge.worker.v1.SettleTasksResponse
+	(*DrainRequest)(nil),                // 35: forge.worker.v1.DrainRequest
+	(*DrainResponse)(nil),               // 36: forge.worker.v1.DrainResponse
+	nil,                                 // 37: forge.worker.v1.RegisterRequest.LabelsEntry
+	nil,                                 // 38: forge.worker.v1.ToolTask.InputEntry
+	nil,                                 // 39: forge.worker.v1.FunctionTask.InputEntry
+	(*v1.ToolSpec)(nil),                 // 40: forge.tool.v1.ToolSpec
+	(*v11.ProtocolVersion)(nil),         // 41: forge.common.v1.ProtocolVersion
+	(*durationpb.Duration)(nil),         // 42: google.protobuf.Duration
+	(*v11.StreamRef)(nil),               // 43: forge.common.v1.StreamRef
+	(*timestamppb.Timestamp)(nil),       // 44: google.protobuf.Timestamp
+	(*v11.ArtifactRef)(nil),             // 45: forge.common.v1.ArtifactRef
+	(*v1.CapabilityDecision)(nil),       // 46: forge.tool.v1.CapabilityDecision
+	(*v1.ToolPreview)(nil),              // 47: forge.tool.v1.ToolPreview
+	(v1.ToolMode)(0),                    // 48: forge.tool.v1.ToolMode
+	(v12.HookAt)(0),                     // 49: forge.session.v1.HookAt
+	(*v11.TaskLease)(nil),               // 50: forge.common.v1.TaskLease
+	(*v13.ModelStarted)(nil),            // 51: forge.event.v1.ModelStarted
+	(*v13.ToolStarted)(nil),             // 52: forge.event.v1.ToolStarted
+	(*v11.ForgeError)(nil),              // 53: forge.common.v1.ForgeError
+	(*v13.TurnOutputDelta)(nil),         // 54: forge.event.v1.TurnOutputDelta
+	(*v13.ToolOutputDelta)(nil),         // 55: forge.event.v1.ToolOutputDelta
+	(*v13.UserProgressReported)(nil),    // 56: forge.event.v1.UserProgressReported
+	(*v13.UserStructuredReported)(nil),  // 57: forge.event.v1.UserStructuredReported
+	(*v13.HookEdit)(nil),                // 58: forge.event.v1.HookEdit
+	(*v11.Usage)(nil),                   // 59: forge.common.v1.Usage
+	(*v13.UndoRefusal)(nil),             // 60: forge.event.v1.UndoRefusal
+	(*v13.ModelCompleted)(nil),          // 61: forge.event.v1.ModelCompleted
+	(*v11.Value)(nil),                   // 62: forge.common.v1.Value
+	(*v13.WorkspaceChangeRecorded)(nil), // 63: forge.event.v1.WorkspaceChangeRecorded
 }
 var file_forge_worker_v1_worker_proto_depIdxs = []int32{
 	0,  // 0: forge.worker.v1.Capability.kind:type_name -> forge.worker.v1.CapabilityKind
-	33, // 1: forge.worker.v1.Capability.tool:type_name -> forge.tool.v1.ToolSpec
-	34, // 2: forge.worker.v1.RegisterRequest.version:type_name -> forge.common.v1.ProtocolVersion
+	40, // 1: forge.worker.v1.Capability.tool:type_name -> forge.tool.v1.ToolSpec
+	41, // 2: forge.worker.v1.RegisterRequest.version:type_name -> forge.common.v1.ProtocolVersion
 	1,  // 3: forge.worker.v1.RegisterRequest.capabilities:type_name -> forge.worker.v1.Capability
-	30, // 4: forge.worker.v1.RegisterRequest.labels:type_name -> forge.worker.v1.RegisterRequest.LabelsEntry
-	35, // 5: forge.worker.v1.RegisterResponse.heartbeat_interval:type_name -> google.protobuf.Duration
-	35, // 6: forge.worker.v1.RegisterResponse.lease_ttl:type_name -> google.protobuf.Duration
-	35, // 7: forge.worker.v1.LeaseTasksRequest.wait:type_name -> google.protobuf.Duration
+	37, // 4: forge.worker.v1.RegisterRequest.labels:type_name -> forge.worker.v1.RegisterRequest.LabelsEntry
+	42, // 5: forge.worker.v1.RegisterResponse.heartbeat_interval:type_name -> google.protobuf.Duration
+	42, // 6: forge.worker.v1.RegisterResponse.lease_ttl:type_name -> google.protobuf.Duration
+	42, // 7: forge.worker.v1.LeaseTasksRequest.wait:type_name -> google.protobuf.Duration
 	6,  // 8: forge.worker.v1.LeaseTasksResponse.tasks:type_name -> forge.worker.v1.LeasedTask
-	36, // 9: forge.worker.v1.LeasedTask.stream:type_name -> forge.common.v1.StreamRef
+	43, // 9: forge.worker.v1.LeasedTask.stream:type_name -> forge.common.v1.StreamRef
 	7,  // 10: forge.worker.v1.LeasedTask.task:type_name -> forge.worker.v1.Task
-	37, // 11: forge.worker.v1.LeasedTask.lease_until:type_name -> google.protobuf.Timestamp
+	44, // 11: forge.worker.v1.LeasedTask.lease_until:type_name -> google.protobuf.Timestamp
 	8,  // 12: forge.worker.v1.Task.model:type_name -> forge.worker.v1.ModelTask
 	9,  // 13: forge.worker.v1.Task.tool:type_name -> forge.worker.v1.ToolTask
-	10, // 14: forge.worker.v1.Task.function:type_name -> forge.worker.v1.FunctionTask
-	37, // 15: forge.worker.v1.Task.deadline_at:type_name -> google.protobuf.Timestamp
-	38, // 16: forge.worker.v1.Task.artifact:type_name -> forge.common.v1.ArtifactRef
-	35, // 17: forge.worker.v1.Task.timeout:type_name -> google.protobuf.Duration
-	35, // 18: forge.worker.v1.Task.heartbeat_timeout:type_name -> google.protobuf.Duration
-	39, // 19: forge.worker.v1.ToolTask.decision:type_name -> forge.tool.v1.CapabilityDecision
-	31, // 20: forge.worker.v1.ToolTask.input:type_name -> forge.worker.v1.ToolTask.InputEntry
-	32, // 21: forge.worker.v1.FunctionTask.input:type_name -> forge.worker.v1.FunctionTask.InputEntry
-	12, // 22: forge.worker.v1.StartTasksRequest.starts:type_name -> forge.worker.v1.TaskStart
-	40, // 23: forge.worker.v1.TaskStart.lease:type_name -> forge.common.v1.TaskLease
-	41, // 24: forge.worker.v1.TaskStart.model:type_name -> forge.event.v1.ModelStarted
-	42, // 25: forge.worker.v1.TaskStart.tool:type_name -> forge.event.v1.ToolStarted
-	14, // 26: forge.worker.v1.StartTasksResponse.answers:type_name -> forge.worker.v1.TaskAnswer
-	43, // 27: forge.worker.v1.TaskAnswer.error:type_name -> forge.common.v1.ForgeError
-	40, // 28: forge.worker.v1.HeartbeatRequest.held:type_name -> forge.common.v1.TaskLease
-	18, // 29: forge.worker.v1.ReportOutputRequest.deltas:type_name -> forge.worker.v1.OutputDelta
-	40, // 30: forge.worker.v1.OutputDelta.lease:type_name -> forge.common.v1.TaskLease
-	44, // 31: forge.worker.v1.OutputDelta.turn:type_name -> forge.event.v1.TurnOutputDelta
-	45, // 32: forge.worker.v1.OutputDelta.tool:type_name -> forge.event.v1.ToolOutputDelta
-	14, // 33: forge.worker.v1.ReportOutputResponse.answers:type_name -> forge.worker.v1.TaskAnswer
-	21, // 34: forge.worker.v1.SettleTasksRequest.settlements:type_name -> forge.worker.v1.Settlement
-	40, // 35: forge.worker.v1.Settlement.lease:type_name -> forge.common.v1.TaskLease
-	22, // 36: forge.worker.v1.Settlement.model:type_name -> forge.worker.v1.ModelResult
-	23, // 37: forge.worker.v1.Settlement.tool:type_name -> forge.worker.v1.ToolResult
-	24, // 38: forge.worker.v1.Settlement.function:type_name -> forge.worker.v1.FunctionResult
-	25, // 39: forge.worker.v1.Settlement.failure:type_name -> forge.worker.v1.TaskFailure
-	26, // 40: forge.worker.v1.Settlement.cancelled:type_name -> forge.worker.v1.TaskCancelled
-	46, // 41: forge.worker.v1.ModelResult.completed:type_name -> forge.event.v1.ModelCompleted
-	47, // 42: forge.worker.v1.ModelResult.usage:type_name -> forge.common.v1.Usage
-	48, // 43: forge.worker.v1.ToolResult.output:type_name -> forge.common.v1.Value
-	48, // 44: forge.worker.v1.FunctionResult.output:type_name -> forge.common.v1.Value
-	43, // 45: forge.worker.v1.TaskFailure.error:type_name -> forge.common.v1.ForgeError
-	47, // 46: forge.worker.v1.TaskFailure.usage:type_name -> forge.common.v1.Usage
-	14, // 47: forge.worker.v1.SettleTasksResponse.answers:type_name -> forge.worker.v1.TaskAnswer
-	48, // 48: forge.worker.v1.ToolTask.InputEntry.value:type_name -> forge.common.v1.Value
-	48, // 49: forge.worker.v1.FunctionTask.InputEntry.value:type_name -> forge.common.v1.Value
-	2,  // 50: forge.worker.v1.WorkerService.Register:input_type -> forge.worker.v1.RegisterRequest
-	4,  // 51: forge.worker.v1.WorkerService.LeaseTasks:input_type -> forge.worker.v1.LeaseTasksRequest
-	11, // 52: forge.worker.v1.WorkerService.StartTasks:input_type -> forge.worker.v1.StartTasksRequest
-	15, // 53: forge.worker.v1.WorkerService.Heartbeat:input_type -> forge.worker.v1.HeartbeatRequest
-	17, // 54: forge.worker.v1.WorkerService.ReportOutput:input_type -> forge.worker.v1.ReportOutputRequest
-	20, // 55: forge.worker.v1.WorkerService.SettleTasks:input_type -> forge.worker.v1.SettleTasksRequest
-	28, // 56: forge.worker.v1.WorkerService.Drain:input_type -> forge.worker.v1.DrainRequest
-	3,  // 57: forge.worker.v1.WorkerService.Register:output_type -> forge.worker.v1.RegisterResponse
-	5,  // 58: forge.worker.v1.WorkerService.LeaseTasks:output_type -> forge.worker.v1.LeaseTasksResponse
-	13, // 59: forge.worker.v1.WorkerService.StartTasks:output_type -> forge.worker.v1.StartTasksResponse
-	16, // 60: forge.worker.v1.WorkerService.Heartbeat:output_type -> forge.worker.v1.HeartbeatResponse
-	19, // 61: forge.worker.v1.WorkerService.ReportOutput:output_type -> forge.worker.v1.ReportOutputResponse
-	27, // 62: forge.worker.v1.WorkerService.SettleTasks:output_type -> forge.worker.v1.SettleTasksResponse
-	29, // 63: forge.worker.v1.WorkerService.Drain:output_type -> forge.worker.v1.DrainResponse
-	57, // [57:64] is the sub-list for method output_type
-	50, // [50:57] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	13, // 14: forge.worker.v1.Task.function:type_name -> forge.worker.v1.FunctionTask
+	10, // 15: forge.worker.v1.Task.hook:type_name -> forge.worker.v1.HookTask
+	11, // 16: forge.worker.v1.Task.compaction:type_name -> forge.worker.v1.CompactionTask
+	12, // 17: forge.worker.v1.Task.undo:type_name -> forge.worker.v1.UndoTask
+	44, // 18: forge.worker.v1.Task.deadline_at:type_name -> google.protobuf.Timestamp
+	45, // 19: forge.worker.v1.Task.artifact:type_name -> forge.common.v1.ArtifactRef
+	42, // 20: forge.worker.v1.Task.timeout:type_name -> google.protobuf.Duration
+	42, // 21: forge.worker.v1.Task.heartbeat_timeout:type_name -> google.protobuf.Duration
+	46, // 22: forge.worker.v1.ToolTask.decision:type_name -> forge.tool.v1.CapabilityDecision
+	38, // 23: forge.worker.v1.ToolTask.input:type_name -> forge.worker.v1.ToolTask.InputEntry
+	47, // 24: forge.worker.v1.ToolTask.previewed:type_name -> forge.tool.v1.ToolPreview
+	48, // 25: forge.worker.v1.ToolTask.mode:type_name -> forge.tool.v1.ToolMode
+	49, // 26: forge.worker.v1.HookTask.at:type_name -> forge.session.v1.HookAt
+	39, // 27: forge.worker.v1.FunctionTask.input:type_name -> forge.worker.v1.FunctionTask.InputEntry
+	15, // 28: forge.worker.v1.StartTasksRequest.starts:type_name -> forge.worker.v1.TaskStart
+	50, // 29: forge.worker.v1.TaskStart.lease:type_name -> forge.common.v1.TaskLease
+	51, // 30: forge.worker.v1.TaskStart.model:type_name -> forge.event.v1.ModelStarted
+	52, // 31: forge.worker.v1.TaskStart.tool:type_name -> forge.event.v1.ToolStarted
+	17, // 32: forge.worker.v1.StartTasksResponse.answers:type_name -> forge.worker.v1.TaskAnswer
+	53, // 33: forge.worker.v1.TaskAnswer.error:type_name -> forge.common.v1.ForgeError
+	50, // 34: forge.worker.v1.HeartbeatRequest.held:type_name -> forge.common.v1.TaskLease
+	21, // 35: forge.worker.v1.ReportOutputRequest.deltas:type_name -> forge.worker.v1.OutputDelta
+	50, // 36: forge.worker.v1.OutputDelta.lease:type_name -> forge.common.v1.TaskLease
+	54, // 37: forge.worker.v1.OutputDelta.turn:type_name -> forge.event.v1.TurnOutputDelta
+	55, // 38: forge.worker.v1.OutputDelta.tool:type_name -> forge.event.v1.ToolOutputDelta
+	56, // 39: forge.worker.v1.OutputDelta.progress:type_name -> forge.event.v1.UserProgressReported
+	57, // 40: forge.worker.v1.OutputDelta.structured:type_name -> forge.event.v1.UserStructuredReported
+	17, // 41: forge.worker.v1.ReportOutputResponse.answers:type_name -> forge.worker.v1.TaskAnswer
+	24, // 42: forge.worker.v1.SettleTasksRequest.settlements:type_name -> forge.worker.v1.Settlement
+	50, // 43: forge.worker.v1.Settlement.lease:type_name -> forge.common.v1.TaskLease
+	29, // 44: forge.worker.v1.Settlement.model:type_name -> forge.worker.v1.ModelResult
+	30, // 45: forge.worker.v1.Settlement.tool:type_name -> forge.worker.v1.ToolResult
+	31, // 46: forge.worker.v1.Settlement.function:type_name -> forge.worker.v1.FunctionResult
+	32, // 47: forge.worker.v1.Settlement.failure:type_name -> forge.worker.v1.TaskFailure
+	33, // 48: forge.worker.v1.Settlement.cancelled:type_name -> forge.worker.v1.TaskCancelled
+	47, // 49: forge.worker.v1.Settlement.preview:type_name -> forge.tool.v1.ToolPreview
+	25, // 50: forge.worker.v1.Settlement.input_required:type_name -> forge.worker.v1.InputRequired
+	26, // 51: forge.worker.v1.Settlement.hook:type_name -> forge.worker.v1.HookResult
+	27, // 52: forge.worker.v1.Settlement.compaction:type_name -> forge.worker.v1.CompactionResult
+	28, // 53: forge.worker.v1.Settlement.undo:type_name -> forge.worker.v1.UndoResult
+	58, // 54: forge.worker.v1.HookResult.edits:type_name -> forge.event.v1.HookEdit
+	59, // 55: forge.worker.v1.CompactionResult.usage:type_name -> forge.common.v1.Usage
+	60, // 56: forge.worker.v1.UndoResult.refused:type_name -> forge.event.v1.UndoRefusal
+	61, // 57: forge.worker.v1.ModelResult.completed:type_name -> forge.event.v1.ModelCompleted
+	59, // 58: forge.worker.v1.ModelResult.usage:type_name -> forge.common.v1.Usage
+	62, // 59: forge.worker.v1.ToolResult.output:type_name -> forge.common.v1.Value
+	63, // 60: forge.worker.v1.ToolResult.changes:type_name -> forge.event.v1.WorkspaceChangeRecorded
+	62, // 61: forge.worker.v1.FunctionResult.output:type_name -> forge.common.v1.Value
+	53, // 62: forge.worker.v1.TaskFailure.error:type_name -> forge.common.v1.ForgeError
+	59, // 63: forge.worker.v1.TaskFailure.usage:type_name -> forge.common.v1.Usage
+	63, // 64: forge.worker.v1.TaskFailure.changes:type_name -> forge.event.v1.WorkspaceChangeRecorded
+	63, // 65: forge.worker.v1.TaskCancelled.changes:type_name -> forge.event.v1.WorkspaceChangeRecorded
+	17, // 66: forge.worker.v1.SettleTasksResponse.answers:type_name -> forge.worker.v1.TaskAnswer
+	62, // 67: forge.worker.v1.ToolTask.InputEntry.value:type_name -> forge.common.v1.Value
+	62, // 68: forge.worker.v1.FunctionTask.InputEntry.value:type_name -> forge.common.v1.Value
+	2,  // 69: forge.worker.v1.WorkerService.Register:input_type -> forge.worker.v1.RegisterRequest
+	4,  // 70: forge.worker.v1.WorkerService.LeaseTasks:input_type -> forge.worker.v1.LeaseTasksRequest
+	14, // 71: forge.worker.v1.WorkerService.StartTasks:input_type -> forge.worker.v1.StartTasksRequest
+	18, // 72: forge.worker.v1.WorkerService.Heartbeat:input_type -> forge.worker.v1.HeartbeatRequest
+	20, // 73: forge.worker.v1.WorkerService.ReportOutput:input_type -> forge.worker.v1.ReportOutputRequest
+	23, // 74: forge.worker.v1.WorkerService.SettleTasks:input_type -> forge.worker.v1.SettleTasksRequest
+	35, // 75: forge.worker.v1.WorkerService.Drain:input_type -> forge.worker.v1.DrainRequest
+	3,  // 76: forge.worker.v1.WorkerService.Register:output_type -> forge.worker.v1.RegisterResponse
+	5,  // 77: forge.worker.v1.WorkerService.LeaseTasks:output_type -> forge.worker.v1.LeaseTasksResponse
+	16, // 78: forge.worker.v1.WorkerService.StartTasks:output_type -> forge.worker.v1.StartTasksResponse
+	19, // 79: forge.worker.v1.WorkerService.Heartbeat:output_type -> forge.worker.v1.HeartbeatResponse
+	22, // 80: forge.worker.v1.WorkerService.ReportOutput:output_type -> forge.worker.v1.ReportOutputResponse
+	34, // 81: forge.worker.v1.WorkerService.SettleTasks:output_type -> forge.worker.v1.SettleTasksResponse
+	36, // 82: forge.worker.v1.WorkerService.Drain:output_type -> forge.worker.v1.DrainResponse
+	76, // [76:83] is the sub-list for method output_type
+	69, // [69:76] is the sub-list for method input_type
+	69, // [69:69] is the sub-list for extension type_name
+	69, // [69:69] is the sub-list for extension extendee
+	0,  // [0:69] is the sub-list for field type_name
 }
 
 func init() { file_forge_worker_v1_worker_proto_init() }
@@ -2395,22 +3240,32 @@ func file_forge_worker_v1_worker_proto_init() {
 		(*Task_Model)(nil),
 		(*Task_Tool)(nil),
 		(*Task_Function)(nil),
+		(*Task_Hook)(nil),
+		(*Task_Compaction)(nil),
+		(*Task_Undo)(nil),
 	}
 	file_forge_worker_v1_worker_proto_msgTypes[7].OneofWrappers = []any{}
-	file_forge_worker_v1_worker_proto_msgTypes[11].OneofWrappers = []any{
+	file_forge_worker_v1_worker_proto_msgTypes[14].OneofWrappers = []any{
 		(*TaskStart_Model)(nil),
 		(*TaskStart_Tool)(nil),
 	}
-	file_forge_worker_v1_worker_proto_msgTypes[17].OneofWrappers = []any{
+	file_forge_worker_v1_worker_proto_msgTypes[20].OneofWrappers = []any{
 		(*OutputDelta_Turn)(nil),
 		(*OutputDelta_Tool)(nil),
+		(*OutputDelta_Progress)(nil),
+		(*OutputDelta_Structured)(nil),
 	}
-	file_forge_worker_v1_worker_proto_msgTypes[20].OneofWrappers = []any{
+	file_forge_worker_v1_worker_proto_msgTypes[23].OneofWrappers = []any{
 		(*Settlement_Model)(nil),
 		(*Settlement_Tool)(nil),
 		(*Settlement_Function)(nil),
 		(*Settlement_Failure)(nil),
 		(*Settlement_Cancelled)(nil),
+		(*Settlement_Preview)(nil),
+		(*Settlement_InputRequired)(nil),
+		(*Settlement_Hook)(nil),
+		(*Settlement_Compaction)(nil),
+		(*Settlement_Undo)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2418,7 +3273,7 @@ func file_forge_worker_v1_worker_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forge_worker_v1_worker_proto_rawDesc), len(file_forge_worker_v1_worker_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   32,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

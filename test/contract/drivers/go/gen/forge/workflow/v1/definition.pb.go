@@ -153,7 +153,11 @@ type WorkflowDefinition struct {
 	// Steps, and items of for_each, that may be under way at once; 0: 16, at most 1,000.
 	ParallelMax uint32 `protobuf:"varint,7,opt,name=parallel_max,json=parallelMax,proto3" json:"parallel_max,omitempty"`
 	// Of the whole run, counted from its start, waits and pauses included: then what is under way is cancelled, and the run fails with DEADLINE_EXCEEDED; absent: none. At most 366 days.
-	Deadline      *durationpb.Duration `protobuf:"bytes,8,opt,name=deadline,proto3" json:"deadline,omitempty"`
+	Deadline *durationpb.Duration `protobuf:"bytes,8,opt,name=deadline,proto3" json:"deadline,omitempty"`
+	// Absent: runs of the workflow run beside each other.
+	Concurrency *Concurrency `protobuf:"bytes,9,opt,name=concurrency,proto3" json:"concurrency,omitempty"`
+	// 0 to 9: where something is scarce, what belongs to a run of higher priority goes first. 0 where nothing is said.
+	Priority      uint32 `protobuf:"varint,10,opt,name=priority,proto3" json:"priority,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -244,6 +248,76 @@ func (x *WorkflowDefinition) GetDeadline() *durationpb.Duration {
 	return nil
 }
 
+func (x *WorkflowDefinition) GetConcurrency() *Concurrency {
+	if x != nil {
+		return x.Concurrency
+	}
+	return nil
+}
+
+func (x *WorkflowDefinition) GetPriority() uint32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+// How many runs with one key may be under way.
+type Concurrency struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A template over the run's inputs, for example "customer-{{ inputs.customer }}"; what it renders to has 1 to 256 characters. All runs of the namespace with
+	// one key share its limit, whatever their workflow.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// 1 to 1,000; 0: 1. Where runs with one key say differently, the last one that began to wait for it counts.
+	Limit         uint32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Concurrency) Reset() {
+	*x = Concurrency{}
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Concurrency) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Concurrency) ProtoMessage() {}
+
+func (x *Concurrency) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Concurrency.ProtoReflect.Descriptor instead.
+func (*Concurrency) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Concurrency) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *Concurrency) GetLimit() uint32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
 // An input that the caller gives.
 type InputDeclaration struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
@@ -258,7 +332,7 @@ type InputDeclaration struct {
 
 func (x *InputDeclaration) Reset() {
 	*x = InputDeclaration{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[1]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -270,7 +344,7 @@ func (x *InputDeclaration) String() string {
 func (*InputDeclaration) ProtoMessage() {}
 
 func (x *InputDeclaration) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[1]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -283,7 +357,7 @@ func (x *InputDeclaration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputDeclaration.ProtoReflect.Descriptor instead.
 func (*InputDeclaration) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{1}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *InputDeclaration) GetName() string {
@@ -355,7 +429,7 @@ type StepDefinition struct {
 
 func (x *StepDefinition) Reset() {
 	*x = StepDefinition{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[2]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -367,7 +441,7 @@ func (x *StepDefinition) String() string {
 func (*StepDefinition) ProtoMessage() {}
 
 func (x *StepDefinition) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[2]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -380,7 +454,7 @@ func (x *StepDefinition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepDefinition.ProtoReflect.Descriptor instead.
 func (*StepDefinition) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{2}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *StepDefinition) GetId() string {
@@ -571,7 +645,7 @@ type ForEach struct {
 
 func (x *ForEach) Reset() {
 	*x = ForEach{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[3]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -583,7 +657,7 @@ func (x *ForEach) String() string {
 func (*ForEach) ProtoMessage() {}
 
 func (x *ForEach) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[3]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -596,7 +670,7 @@ func (x *ForEach) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForEach.ProtoReflect.Descriptor instead.
 func (*ForEach) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{3}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ForEach) GetItems() *InputSource {
@@ -643,7 +717,7 @@ type WaitStep struct {
 
 func (x *WaitStep) Reset() {
 	*x = WaitStep{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[4]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -655,7 +729,7 @@ func (x *WaitStep) String() string {
 func (*WaitStep) ProtoMessage() {}
 
 func (x *WaitStep) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[4]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -668,7 +742,7 @@ func (x *WaitStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitStep.ProtoReflect.Descriptor instead.
 func (*WaitStep) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{4}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *WaitStep) GetKind() isWaitStep_Kind {
@@ -757,7 +831,7 @@ type WaitApproval struct {
 
 func (x *WaitApproval) Reset() {
 	*x = WaitApproval{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[5]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -769,7 +843,7 @@ func (x *WaitApproval) String() string {
 func (*WaitApproval) ProtoMessage() {}
 
 func (x *WaitApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[5]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -782,7 +856,7 @@ func (x *WaitApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitApproval.ProtoReflect.Descriptor instead.
 func (*WaitApproval) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{5}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *WaitApproval) GetQuestion() string {
@@ -803,7 +877,7 @@ type WorkflowStep struct {
 
 func (x *WorkflowStep) Reset() {
 	*x = WorkflowStep{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[6]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -815,7 +889,7 @@ func (x *WorkflowStep) String() string {
 func (*WorkflowStep) ProtoMessage() {}
 
 func (x *WorkflowStep) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[6]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -828,7 +902,7 @@ func (x *WorkflowStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkflowStep.ProtoReflect.Descriptor instead.
 func (*WorkflowStep) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{6}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *WorkflowStep) GetDefinition() *WorkflowDefinition {
@@ -843,16 +917,20 @@ type AgentStep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Agent *v11.AgentSpec         `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
 	// The user message: text with {{ expression }}; over `inputs` (the step's) and `state`.
-	Prompt        string `protobuf:"bytes,2,opt,name=prompt,proto3" json:"prompt,omitempty"`
-	AgentId       string `protobuf:"bytes,3,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
-	AgentVersion  string `protobuf:"bytes,4,opt,name=agent_version,json=agentVersion,proto3" json:"agent_version,omitempty"`
+	Prompt       string `protobuf:"bytes,2,opt,name=prompt,proto3" json:"prompt,omitempty"`
+	AgentId      string `protobuf:"bytes,3,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	AgentVersion string `protobuf:"bytes,4,opt,name=agent_version,json=agentVersion,proto3" json:"agent_version,omitempty"`
+	// The key of the output that holds the answer's text, where the step declares no outputs; empty: text. At most 128 characters.
+	OutputKey string `protobuf:"bytes,5,opt,name=output_key,json=outputKey,proto3" json:"output_key,omitempty"`
+	// Other prompts that are tried beside each other: each execution takes one by weight, and says which. At most 16; empty: `prompt` and the agent's system prompt alone.
+	Variants      []*PromptVariant `protobuf:"bytes,6,rep,name=variants,proto3" json:"variants,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AgentStep) Reset() {
 	*x = AgentStep{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[7]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -864,7 +942,7 @@ func (x *AgentStep) String() string {
 func (*AgentStep) ProtoMessage() {}
 
 func (x *AgentStep) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[7]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -877,7 +955,7 @@ func (x *AgentStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentStep.ProtoReflect.Descriptor instead.
 func (*AgentStep) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{7}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *AgentStep) GetAgent() *v11.AgentSpec {
@@ -908,6 +986,93 @@ func (x *AgentStep) GetAgentVersion() string {
 	return ""
 }
 
+func (x *AgentStep) GetOutputKey() string {
+	if x != nil {
+		return x.OutputKey
+	}
+	return ""
+}
+
+func (x *AgentStep) GetVariants() []*PromptVariant {
+	if x != nil {
+		return x.Variants
+	}
+	return nil
+}
+
+// Prompts that an agent's step may take.
+type PromptVariant struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Unique in the step, for example "greet@v2"; at most 256 characters.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// More than 0, at most 1,000,000.
+	Weight float64 `protobuf:"fixed64,2,opt,name=weight,proto3" json:"weight,omitempty"`
+	// In place of the step's, like it.
+	Prompt string `protobuf:"bytes,3,opt,name=prompt,proto3" json:"prompt,omitempty"`
+	// In place of the agent's.
+	System        string `protobuf:"bytes,4,opt,name=system,proto3" json:"system,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptVariant) Reset() {
+	*x = PromptVariant{}
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptVariant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptVariant) ProtoMessage() {}
+
+func (x *PromptVariant) ProtoReflect() protoreflect.Message {
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptVariant.ProtoReflect.Descriptor instead.
+func (*PromptVariant) Descriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *PromptVariant) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PromptVariant) GetWeight() float64 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
+}
+
+func (x *PromptVariant) GetPrompt() string {
+	if x != nil {
+		return x.Prompt
+	}
+	return ""
+}
+
+func (x *PromptVariant) GetSystem() string {
+	if x != nil {
+		return x.System
+	}
+	return ""
+}
+
 // A call of a function of the project.
 type FunctionStep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -921,7 +1086,7 @@ type FunctionStep struct {
 
 func (x *FunctionStep) Reset() {
 	*x = FunctionStep{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[8]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +1098,7 @@ func (x *FunctionStep) String() string {
 func (*FunctionStep) ProtoMessage() {}
 
 func (x *FunctionStep) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[8]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +1111,7 @@ func (x *FunctionStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionStep.ProtoReflect.Descriptor instead.
 func (*FunctionStep) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{8}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FunctionStep) GetName() string {
@@ -973,7 +1138,7 @@ type ToolStep struct {
 
 func (x *ToolStep) Reset() {
 	*x = ToolStep{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[9]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -985,7 +1150,7 @@ func (x *ToolStep) String() string {
 func (*ToolStep) ProtoMessage() {}
 
 func (x *ToolStep) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[9]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -998,7 +1163,7 @@ func (x *ToolStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolStep.ProtoReflect.Descriptor instead.
 func (*ToolStep) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{9}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ToolStep) GetTool() string {
@@ -1023,7 +1188,7 @@ type InputSource struct {
 
 func (x *InputSource) Reset() {
 	*x = InputSource{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[10]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1035,7 +1200,7 @@ func (x *InputSource) String() string {
 func (*InputSource) ProtoMessage() {}
 
 func (x *InputSource) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[10]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1048,7 +1213,7 @@ func (x *InputSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputSource.ProtoReflect.Descriptor instead.
 func (*InputSource) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{10}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *InputSource) GetKind() isInputSource_Kind {
@@ -1123,7 +1288,7 @@ type NextRule struct {
 
 func (x *NextRule) Reset() {
 	*x = NextRule{}
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[11]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1135,7 +1300,7 @@ func (x *NextRule) String() string {
 func (*NextRule) ProtoMessage() {}
 
 func (x *NextRule) ProtoReflect() protoreflect.Message {
-	mi := &file_forge_workflow_v1_definition_proto_msgTypes[11]
+	mi := &file_forge_workflow_v1_definition_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1148,7 +1313,7 @@ func (x *NextRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NextRule.ProtoReflect.Descriptor instead.
 func (*NextRule) Descriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{11}
+	return file_forge_workflow_v1_definition_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *NextRule) GetWhen() string {
@@ -1169,7 +1334,7 @@ var File_forge_workflow_v1_definition_proto protoreflect.FileDescriptor
 
 const file_forge_workflow_v1_definition_proto_rawDesc = "" +
 	"\n" +
-	"\"forge/workflow/v1/definition.proto\x12\x11forge.workflow.v1\x1a\x1cforge/common/v1/common.proto\x1a\x1eforge/session/v1/session.proto\x1a\x1egoogle/protobuf/duration.proto\"\xea\x02\n" +
+	"\"forge/workflow/v1/definition.proto\x12\x11forge.workflow.v1\x1a\x1cforge/common/v1/common.proto\x1a\x1eforge/session/v1/session.proto\x1a\x1egoogle/protobuf/duration.proto\"\xc8\x03\n" +
 	"\x12WorkflowDefinition\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x125\n" +
@@ -1178,7 +1343,13 @@ const file_forge_workflow_v1_definition_proto_rawDesc = "" +
 	"\x05steps\x18\x05 \x03(\v2!.forge.workflow.v1.StepDefinitionR\x05steps\x12#\n" +
 	"\rworkflow_yaml\x18\x06 \x01(\tR\fworkflowYaml\x12!\n" +
 	"\fparallel_max\x18\a \x01(\rR\vparallelMax\x125\n" +
-	"\bdeadline\x18\b \x01(\v2\x19.google.protobuf.DurationR\bdeadline\"\x9d\x01\n" +
+	"\bdeadline\x18\b \x01(\v2\x19.google.protobuf.DurationR\bdeadline\x12@\n" +
+	"\vconcurrency\x18\t \x01(\v2\x1e.forge.workflow.v1.ConcurrencyR\vconcurrency\x12\x1a\n" +
+	"\bpriority\x18\n" +
+	" \x01(\rR\bpriority\"5\n" +
+	"\vConcurrency\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\rR\x05limit\"\x9d\x01\n" +
 	"\x10InputDeclaration\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1a\n" +
@@ -1225,12 +1396,20 @@ const file_forge_workflow_v1_definition_proto_rawDesc = "" +
 	"\fWorkflowStep\x12E\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2%.forge.workflow.v1.WorkflowDefinitionR\n" +
-	"definition\"\x96\x01\n" +
+	"definition\"\xf3\x01\n" +
 	"\tAgentStep\x121\n" +
 	"\x05agent\x18\x01 \x01(\v2\x1b.forge.session.v1.AgentSpecR\x05agent\x12\x16\n" +
 	"\x06prompt\x18\x02 \x01(\tR\x06prompt\x12\x19\n" +
 	"\bagent_id\x18\x03 \x01(\tR\aagentId\x12#\n" +
-	"\ragent_version\x18\x04 \x01(\tR\fagentVersion\"I\n" +
+	"\ragent_version\x18\x04 \x01(\tR\fagentVersion\x12\x1d\n" +
+	"\n" +
+	"output_key\x18\x05 \x01(\tR\toutputKey\x12<\n" +
+	"\bvariants\x18\x06 \x03(\v2 .forge.workflow.v1.PromptVariantR\bvariants\"k\n" +
+	"\rPromptVariant\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06weight\x18\x02 \x01(\x01R\x06weight\x12\x16\n" +
+	"\x06prompt\x18\x03 \x01(\tR\x06prompt\x12\x16\n" +
+	"\x06system\x18\x04 \x01(\tR\x06system\"I\n" +
 	"\fFunctionStep\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12%\n" +
 	"\x0enot_idempotent\x18\x02 \x01(\bR\rnotIdempotent\"\x1e\n" +
@@ -1270,56 +1449,60 @@ func file_forge_workflow_v1_definition_proto_rawDescGZIP() []byte {
 }
 
 var file_forge_workflow_v1_definition_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_forge_workflow_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_forge_workflow_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_forge_workflow_v1_definition_proto_goTypes = []any{
 	(StepType)(0),               // 0: forge.workflow.v1.StepType
 	(OnError)(0),                // 1: forge.workflow.v1.OnError
 	(*WorkflowDefinition)(nil),  // 2: forge.workflow.v1.WorkflowDefinition
-	(*InputDeclaration)(nil),    // 3: forge.workflow.v1.InputDeclaration
-	(*StepDefinition)(nil),      // 4: forge.workflow.v1.StepDefinition
-	(*ForEach)(nil),             // 5: forge.workflow.v1.ForEach
-	(*WaitStep)(nil),            // 6: forge.workflow.v1.WaitStep
-	(*WaitApproval)(nil),        // 7: forge.workflow.v1.WaitApproval
-	(*WorkflowStep)(nil),        // 8: forge.workflow.v1.WorkflowStep
-	(*AgentStep)(nil),           // 9: forge.workflow.v1.AgentStep
-	(*FunctionStep)(nil),        // 10: forge.workflow.v1.FunctionStep
-	(*ToolStep)(nil),            // 11: forge.workflow.v1.ToolStep
-	(*InputSource)(nil),         // 12: forge.workflow.v1.InputSource
-	(*NextRule)(nil),            // 13: forge.workflow.v1.NextRule
-	nil,                         // 14: forge.workflow.v1.StepDefinition.InputsEntry
-	(*durationpb.Duration)(nil), // 15: google.protobuf.Duration
-	(*v1.RetryPolicy)(nil),      // 16: forge.common.v1.RetryPolicy
-	(*v11.AgentSpec)(nil),       // 17: forge.session.v1.AgentSpec
+	(*Concurrency)(nil),         // 3: forge.workflow.v1.Concurrency
+	(*InputDeclaration)(nil),    // 4: forge.workflow.v1.InputDeclaration
+	(*StepDefinition)(nil),      // 5: forge.workflow.v1.StepDefinition
+	(*ForEach)(nil),             // 6: forge.workflow.v1.ForEach
+	(*WaitStep)(nil),            // 7: forge.workflow.v1.WaitStep
+	(*WaitApproval)(nil),        // 8: forge.workflow.v1.WaitApproval
+	(*WorkflowStep)(nil),        // 9: forge.workflow.v1.WorkflowStep
+	(*AgentStep)(nil),           // 10: forge.workflow.v1.AgentStep
+	(*PromptVariant)(nil),       // 11: forge.workflow.v1.PromptVariant
+	(*FunctionStep)(nil),        // 12: forge.workflow.v1.FunctionStep
+	(*ToolStep)(nil),            // 13: forge.workflow.v1.ToolStep
+	(*InputSource)(nil),         // 14: forge.workflow.v1.InputSource
+	(*NextRule)(nil),            // 15: forge.workflow.v1.NextRule
+	nil,                         // 16: forge.workflow.v1.StepDefinition.InputsEntry
+	(*durationpb.Duration)(nil), // 17: google.protobuf.Duration
+	(*v1.RetryPolicy)(nil),      // 18: forge.common.v1.RetryPolicy
+	(*v11.AgentSpec)(nil),       // 19: forge.session.v1.AgentSpec
 }
 var file_forge_workflow_v1_definition_proto_depIdxs = []int32{
 	1,  // 0: forge.workflow.v1.WorkflowDefinition.on_error:type_name -> forge.workflow.v1.OnError
-	3,  // 1: forge.workflow.v1.WorkflowDefinition.inputs:type_name -> forge.workflow.v1.InputDeclaration
-	4,  // 2: forge.workflow.v1.WorkflowDefinition.steps:type_name -> forge.workflow.v1.StepDefinition
-	15, // 3: forge.workflow.v1.WorkflowDefinition.deadline:type_name -> google.protobuf.Duration
-	9,  // 4: forge.workflow.v1.StepDefinition.agent:type_name -> forge.workflow.v1.AgentStep
-	10, // 5: forge.workflow.v1.StepDefinition.function:type_name -> forge.workflow.v1.FunctionStep
-	11, // 6: forge.workflow.v1.StepDefinition.tool:type_name -> forge.workflow.v1.ToolStep
-	6,  // 7: forge.workflow.v1.StepDefinition.wait:type_name -> forge.workflow.v1.WaitStep
-	8,  // 8: forge.workflow.v1.StepDefinition.workflow:type_name -> forge.workflow.v1.WorkflowStep
-	14, // 9: forge.workflow.v1.StepDefinition.inputs:type_name -> forge.workflow.v1.StepDefinition.InputsEntry
-	16, // 10: forge.workflow.v1.StepDefinition.retry:type_name -> forge.common.v1.RetryPolicy
-	13, // 11: forge.workflow.v1.StepDefinition.next:type_name -> forge.workflow.v1.NextRule
-	15, // 12: forge.workflow.v1.StepDefinition.timeout:type_name -> google.protobuf.Duration
-	5,  // 13: forge.workflow.v1.StepDefinition.for_each:type_name -> forge.workflow.v1.ForEach
-	15, // 14: forge.workflow.v1.StepDefinition.heartbeat_timeout:type_name -> google.protobuf.Duration
-	12, // 15: forge.workflow.v1.ForEach.items:type_name -> forge.workflow.v1.InputSource
-	1,  // 16: forge.workflow.v1.ForEach.on_error:type_name -> forge.workflow.v1.OnError
-	15, // 17: forge.workflow.v1.WaitStep.duration:type_name -> google.protobuf.Duration
-	12, // 18: forge.workflow.v1.WaitStep.until:type_name -> forge.workflow.v1.InputSource
-	7,  // 19: forge.workflow.v1.WaitStep.approval:type_name -> forge.workflow.v1.WaitApproval
-	2,  // 20: forge.workflow.v1.WorkflowStep.definition:type_name -> forge.workflow.v1.WorkflowDefinition
-	17, // 21: forge.workflow.v1.AgentStep.agent:type_name -> forge.session.v1.AgentSpec
-	12, // 22: forge.workflow.v1.StepDefinition.InputsEntry.value:type_name -> forge.workflow.v1.InputSource
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	4,  // 1: forge.workflow.v1.WorkflowDefinition.inputs:type_name -> forge.workflow.v1.InputDeclaration
+	5,  // 2: forge.workflow.v1.WorkflowDefinition.steps:type_name -> forge.workflow.v1.StepDefinition
+	17, // 3: forge.workflow.v1.WorkflowDefinition.deadline:type_name -> google.protobuf.Duration
+	3,  // 4: forge.workflow.v1.WorkflowDefinition.concurrency:type_name -> forge.workflow.v1.Concurrency
+	10, // 5: forge.workflow.v1.StepDefinition.agent:type_name -> forge.workflow.v1.AgentStep
+	12, // 6: forge.workflow.v1.StepDefinition.function:type_name -> forge.workflow.v1.FunctionStep
+	13, // 7: forge.workflow.v1.StepDefinition.tool:type_name -> forge.workflow.v1.ToolStep
+	7,  // 8: forge.workflow.v1.StepDefinition.wait:type_name -> forge.workflow.v1.WaitStep
+	9,  // 9: forge.workflow.v1.StepDefinition.workflow:type_name -> forge.workflow.v1.WorkflowStep
+	16, // 10: forge.workflow.v1.StepDefinition.inputs:type_name -> forge.workflow.v1.StepDefinition.InputsEntry
+	18, // 11: forge.workflow.v1.StepDefinition.retry:type_name -> forge.common.v1.RetryPolicy
+	15, // 12: forge.workflow.v1.StepDefinition.next:type_name -> forge.workflow.v1.NextRule
+	17, // 13: forge.workflow.v1.StepDefinition.timeout:type_name -> google.protobuf.Duration
+	6,  // 14: forge.workflow.v1.StepDefinition.for_each:type_name -> forge.workflow.v1.ForEach
+	17, // 15: forge.workflow.v1.StepDefinition.heartbeat_timeout:type_name -> google.protobuf.Duration
+	14, // 16: forge.workflow.v1.ForEach.items:type_name -> forge.workflow.v1.InputSource
+	1,  // 17: forge.workflow.v1.ForEach.on_error:type_name -> forge.workflow.v1.OnError
+	17, // 18: forge.workflow.v1.WaitStep.duration:type_name -> google.protobuf.Duration
+	14, // 19: forge.workflow.v1.WaitStep.until:type_name -> forge.workflow.v1.InputSource
+	8,  // 20: forge.workflow.v1.WaitStep.approval:type_name -> forge.workflow.v1.WaitApproval
+	2,  // 21: forge.workflow.v1.WorkflowStep.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	19, // 22: forge.workflow.v1.AgentStep.agent:type_name -> forge.session.v1.AgentSpec
+	11, // 23: forge.workflow.v1.AgentStep.variants:type_name -> forge.workflow.v1.PromptVariant
+	14, // 24: forge.workflow.v1.StepDefinition.InputsEntry.value:type_name -> forge.workflow.v1.InputSource
+	25, // [25:25] is the sub-list for method output_type
+	25, // [25:25] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_forge_workflow_v1_definition_proto_init() }
@@ -1327,21 +1510,21 @@ func file_forge_workflow_v1_definition_proto_init() {
 	if File_forge_workflow_v1_definition_proto != nil {
 		return
 	}
-	file_forge_workflow_v1_definition_proto_msgTypes[1].OneofWrappers = []any{}
-	file_forge_workflow_v1_definition_proto_msgTypes[2].OneofWrappers = []any{
+	file_forge_workflow_v1_definition_proto_msgTypes[2].OneofWrappers = []any{}
+	file_forge_workflow_v1_definition_proto_msgTypes[3].OneofWrappers = []any{
 		(*StepDefinition_Agent)(nil),
 		(*StepDefinition_Function)(nil),
 		(*StepDefinition_Tool)(nil),
 		(*StepDefinition_Wait)(nil),
 		(*StepDefinition_Workflow)(nil),
 	}
-	file_forge_workflow_v1_definition_proto_msgTypes[4].OneofWrappers = []any{
+	file_forge_workflow_v1_definition_proto_msgTypes[5].OneofWrappers = []any{
 		(*WaitStep_Duration)(nil),
 		(*WaitStep_Until)(nil),
 		(*WaitStep_Signal)(nil),
 		(*WaitStep_Approval)(nil),
 	}
-	file_forge_workflow_v1_definition_proto_msgTypes[10].OneofWrappers = []any{
+	file_forge_workflow_v1_definition_proto_msgTypes[12].OneofWrappers = []any{
 		(*InputSource_Path)(nil),
 		(*InputSource_LiteralJson)(nil),
 		(*InputSource_Template)(nil),
@@ -1352,7 +1535,7 @@ func file_forge_workflow_v1_definition_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forge_workflow_v1_definition_proto_rawDesc), len(file_forge_workflow_v1_definition_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   13,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -42,6 +42,8 @@ const (
 	RunStatus_RUN_STATUS_PAUSED RunStatus = 7
 	// Nothing is under way but waits.
 	RunStatus_RUN_STATUS_WAITING RunStatus = 8
+	// For its concurrency key: nothing has begun, or, of a resumed run, nothing begins again.
+	RunStatus_RUN_STATUS_QUEUED RunStatus = 9
 )
 
 // Enum value maps for RunStatus.
@@ -56,6 +58,7 @@ var (
 		6: "RUN_STATUS_CANCELLED",
 		7: "RUN_STATUS_PAUSED",
 		8: "RUN_STATUS_WAITING",
+		9: "RUN_STATUS_QUEUED",
 	}
 	RunStatus_value = map[string]int32{
 		"RUN_STATUS_UNSPECIFIED":           0,
@@ -67,6 +70,7 @@ var (
 		"RUN_STATUS_CANCELLED":             6,
 		"RUN_STATUS_PAUSED":                7,
 		"RUN_STATUS_WAITING":               8,
+		"RUN_STATUS_QUEUED":                9,
 	}
 )
 
@@ -181,7 +185,13 @@ type StartRunRequest struct {
 	// What agents' tool calls may do without being asked, and what answers their questions; granted by whoever starts the run.
 	Policy *v11.ToolPolicy `protobuf:"bytes,7,opt,name=policy,proto3" json:"policy,omitempty"`
 	// A registered definition in place of `definition`: its id, which stands for its highest version, or id@version. Looked up once, when the run starts.
-	Workflow      string `protobuf:"bytes,8,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	Workflow string `protobuf:"bytes,8,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	// In place of the definition's; no template. At most 256 characters; empty: the definition's.
+	ConcurrencyKey string `protobuf:"bytes,9,opt,name=concurrency_key,json=concurrencyKey,proto3" json:"concurrency_key,omitempty"`
+	// With concurrency_key: 1 to 1,000; 0: 1.
+	ConcurrencyLimit uint32 `protobuf:"varint,10,opt,name=concurrency_limit,json=concurrencyLimit,proto3" json:"concurrency_limit,omitempty"`
+	// 0 to 9; absent: the definition's.
+	Priority      *uint32 `protobuf:"varint,11,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -270,6 +280,27 @@ func (x *StartRunRequest) GetWorkflow() string {
 		return x.Workflow
 	}
 	return ""
+}
+
+func (x *StartRunRequest) GetConcurrencyKey() string {
+	if x != nil {
+		return x.ConcurrencyKey
+	}
+	return ""
+}
+
+func (x *StartRunRequest) GetConcurrencyLimit() uint32 {
+	if x != nil {
+		return x.ConcurrencyLimit
+	}
+	return 0
+}
+
+func (x *StartRunRequest) GetPriority() uint32 {
+	if x != nil && x.Priority != nil {
+		return *x.Priority
+	}
+	return 0
 }
 
 // The started run.
@@ -1429,6 +1460,9 @@ type Run struct {
 	Origin *RunOrigin `protobuf:"bytes,20,opt,name=origin,proto3" json:"origin,omitempty"`
 	// Names of signals that wait for a step, oldest first.
 	WaitingSignals []string `protobuf:"bytes,21,rep,name=waiting_signals,json=waitingSignals,proto3" json:"waiting_signals,omitempty"`
+	// What it waits for or holds; empty: nothing.
+	ConcurrencyKey string `protobuf:"bytes,22,opt,name=concurrency_key,json=concurrencyKey,proto3" json:"concurrency_key,omitempty"`
+	Priority       uint32 `protobuf:"varint,23,opt,name=priority,proto3" json:"priority,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1610,6 +1644,20 @@ func (x *Run) GetWaitingSignals() []string {
 	return nil
 }
 
+func (x *Run) GetConcurrencyKey() string {
+	if x != nil {
+		return x.ConcurrencyKey
+	}
+	return ""
+}
+
+func (x *Run) GetPriority() uint32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
 // The step that started a run.
 type RunParent struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1765,7 +1813,9 @@ type StepExecution struct {
 	WaitsForSignal string                 `protobuf:"bytes,25,opt,name=waits_for_signal,json=waitsForSignal,proto3" json:"waits_for_signal,omitempty"`
 	ApprovalId     string                 `protobuf:"bytes,26,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
 	// From an earlier run that this one forked: not executed here.
-	Inherited     bool `protobuf:"varint,27,opt,name=inherited,proto3" json:"inherited,omitempty"`
+	Inherited bool `protobuf:"varint,27,opt,name=inherited,proto3" json:"inherited,omitempty"`
+	// Of an agent step with variants of its prompts: the one that was taken.
+	PromptVariant string `protobuf:"bytes,28,opt,name=prompt_variant,json=promptVariant,proto3" json:"prompt_variant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1987,6 +2037,13 @@ func (x *StepExecution) GetInherited() bool {
 		return x.Inherited
 	}
 	return false
+}
+
+func (x *StepExecution) GetPromptVariant() string {
+	if x != nil {
+		return x.PromptVariant
+	}
+	return ""
 }
 
 // Filters and pages.
@@ -2821,7 +2878,7 @@ var File_forge_workflow_v1_workflow_proto protoreflect.FileDescriptor
 
 const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\n" +
-	" forge/workflow/v1/workflow.proto\x12\x11forge.workflow.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcf\x03\n" +
+	" forge/workflow/v1/workflow.proto\x12\x11forge.workflow.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd3\x04\n" +
 	"\x0fStartRunRequest\x126\n" +
 	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12E\n" +
 	"\n" +
@@ -2832,10 +2889,15 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\x05queue\x18\x05 \x01(\tR\x05queue\x12%\n" +
 	"\x0emodel_override\x18\x06 \x01(\tR\rmodelOverride\x121\n" +
 	"\x06policy\x18\a \x01(\v2\x19.forge.tool.v1.ToolPolicyR\x06policy\x12\x1a\n" +
-	"\bworkflow\x18\b \x01(\tR\bworkflow\x1a9\n" +
+	"\bworkflow\x18\b \x01(\tR\bworkflow\x12'\n" +
+	"\x0fconcurrency_key\x18\t \x01(\tR\x0econcurrencyKey\x12+\n" +
+	"\x11concurrency_limit\x18\n" +
+	" \x01(\rR\x10concurrencyLimit\x12\x1f\n" +
+	"\bpriority\x18\v \x01(\rH\x00R\bpriority\x88\x01\x01\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"W\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\v\n" +
+	"\t_priority\"W\n" +
 	"\x10StartRunResponse\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x1a\n" +
@@ -2910,7 +2972,7 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\rGetRunRequest\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\":\n" +
 	"\x0eGetRunResponse\x12(\n" +
-	"\x03run\x18\x01 \x01(\v2\x16.forge.workflow.v1.RunR\x03run\"\x8b\b\n" +
+	"\x03run\x18\x01 \x01(\v2\x16.forge.workflow.v1.RunR\x03run\"\xd0\b\n" +
 	"\x03Run\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x1f\n" +
@@ -2939,7 +3001,9 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"definition\x124\n" +
 	"\x06parent\x18\x13 \x01(\v2\x1c.forge.workflow.v1.RunParentR\x06parent\x124\n" +
 	"\x06origin\x18\x14 \x01(\v2\x1c.forge.workflow.v1.RunOriginR\x06origin\x12'\n" +
-	"\x0fwaiting_signals\x18\x15 \x03(\tR\x0ewaitingSignals\x1a9\n" +
+	"\x0fwaiting_signals\x18\x15 \x03(\tR\x0ewaitingSignals\x12'\n" +
+	"\x0fconcurrency_key\x18\x16 \x01(\tR\x0econcurrencyKey\x12\x1a\n" +
+	"\bpriority\x18\x17 \x01(\rR\bpriority\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\";\n" +
@@ -2949,7 +3013,7 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\tRunOrigin\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x17\n" +
-	"\astep_id\x18\x03 \x01(\tR\x06stepId\"\xa3\n" +
+	"\astep_id\x18\x03 \x01(\tR\x06stepId\"\xca\n" +
 	"\n" +
 	"\rStepExecution\x12\x17\n" +
 	"\astep_id\x18\x01 \x01(\tR\x06stepId\x128\n" +
@@ -2993,7 +3057,8 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\x10waits_for_signal\x18\x19 \x01(\tR\x0ewaitsForSignal\x12\x1f\n" +
 	"\vapproval_id\x18\x1a \x01(\tR\n" +
 	"approvalId\x12\x1c\n" +
-	"\tinherited\x18\x1b \x01(\bR\tinherited\x1aP\n" +
+	"\tinherited\x18\x1b \x01(\bR\tinherited\x12%\n" +
+	"\x0eprompt_variant\x18\x1c \x01(\tR\rpromptVariant\x1aP\n" +
 	"\n" +
 	"InputEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12,\n" +
@@ -3083,7 +3148,7 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\vevent_count\x18\x03 \x01(\x04R\n" +
 	"eventCount\x12\x1d\n" +
 	"\n" +
-	"byte_count\x18\x04 \x01(\x04R\tbyteCount*\xfa\x01\n" +
+	"byte_count\x18\x04 \x01(\x04R\tbyteCount*\x91\x02\n" +
 	"\tRunStatus\x12\x1a\n" +
 	"\x16RUN_STATUS_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12RUN_STATUS_RUNNING\x10\x01\x12\x19\n" +
@@ -3093,7 +3158,8 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\x11RUN_STATUS_FAILED\x10\x05\x12\x18\n" +
 	"\x14RUN_STATUS_CANCELLED\x10\x06\x12\x15\n" +
 	"\x11RUN_STATUS_PAUSED\x10\a\x12\x16\n" +
-	"\x12RUN_STATUS_WAITING\x10\b*\xdc\x01\n" +
+	"\x12RUN_STATUS_WAITING\x10\b\x12\x15\n" +
+	"\x11RUN_STATUS_QUEUED\x10\t*\xdc\x01\n" +
 	"\n" +
 	"StepStatus\x12\x1b\n" +
 	"\x17STEP_STATUS_UNSPECIFIED\x10\x00\x12\x17\n" +
@@ -3293,6 +3359,7 @@ func file_forge_workflow_v1_workflow_proto_init() {
 		return
 	}
 	file_forge_workflow_v1_definition_proto_init()
+	file_forge_workflow_v1_workflow_proto_msgTypes[0].OneofWrappers = []any{}
 	file_forge_workflow_v1_workflow_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
