@@ -4,6 +4,9 @@ import type { Event } from "@forge/protocol/event";
 import type { ToolSpec } from "@forge/protocol/tool";
 import type { OutstandingTask } from "./task.ts";
 
+/** The kinds of streams, by the names that the store has for them. */
+export type StreamKindName = "session" | "run" | "concurrency";
+
 /** All that a decision may depend on beside state and command; whoever calls gathers it beforehand. */
 export interface Context {
   readonly namespace: string;
@@ -19,12 +22,14 @@ export interface Context {
   newId(): string;
   /** A UUID (version 8) that derives from the namespace and the given parts. */
   deriveId(...parts: string[]): string;
-  /** SHA-256 of UTF-8 text, hexadecimal. */
-  sha256(text: string): string;
+  /** SHA-256 of bytes, or of text in UTF-8, hexadecimal. */
+  sha256(data: string | Uint8Array): string;
   /** The text of an artifact that `needs` asked for; undefined where it does not exist. */
   artifact(sha256: string): string | undefined;
   /** The tools that live workers of this queue serve now. */
   tools(queue: string): readonly ToolSpec[];
+  /** Whether a live worker of the queue serves a capability now, for example "hook:audit". */
+  serves(queue: string, capability: string): boolean;
 }
 
 /** An event before the engine gives it id, seq, time and cause. */
@@ -72,8 +77,8 @@ export interface Listing {
  * An aggregate: pure functions over a state. `decide` runs to quiescence: what follows without anybody outside joins its events.
  * The functions throw only on a bug or on an event that they do not know (an older version reading a newer stream).
  */
-export interface Decider<State, Command, Result> {
-  readonly kind: "session" | "run";
+export interface Decider<State, Command, Result, Listed extends Listing | undefined = Listing> {
+  readonly kind: StreamKindName;
   /** Raised whenever evolve changes, so that older snapshots are not read. */
   readonly reducerVersion: number;
   initial(): State;
@@ -85,7 +90,8 @@ export interface Decider<State, Command, Result> {
   outstanding(state: State): readonly OutstandingTask[];
   /** The commands to other streams that an event causes, given the state after it; a pure function of both. */
   commands(state: State, event: Event): readonly OutgoingCommand[];
-  listing(state: State): Listing;
+  /** Undefined where no list shows such streams. */
+  listing(state: State): Listed;
   /** The ids that the envelope of a task's output carries. */
   deltaIds(state: State, taskKey: string): Pick<EventDraft, "turnId" | "toolCallId" | "modelCallId" | "stepId">;
 }

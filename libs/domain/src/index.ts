@@ -1,8 +1,9 @@
 // The contract of every aggregate.
 
+export { concurrencyDecider } from "./concurrency/concurrency-decider.ts";
 // Other folds.
 export { type ConversationOptions, foldConversation } from "./conversation/fold-conversation.ts";
-export type { Accepted, Context, Decider, Decision, EventDraft, Listing, Rejected } from "./decider.ts";
+export type { Accepted, Context, Decider, Decision, EventDraft, Listing, Rejected, StreamKindName } from "./decider.ts";
 // The languages of definitions: paths, expressions, templates; and what both ends of a definition share.
 export type { Expression } from "./expression/expression.ts";
 export { isReservedName } from "./expression/names.ts";
@@ -22,8 +23,10 @@ export { itemNameProblem } from "./run/validate-for-each.ts";
 export { runView } from "./run/view.ts";
 export { workflowHash } from "./run/workflow-hash.ts";
 export type { ForkFrom } from "./session/fork-from.ts";
+export { isHookKey } from "./session/keys.ts";
 export { sessionDecider } from "./session/session-decider.ts";
 export type { SessionState } from "./session/state.ts";
+export type { RewindTo, UndoThese } from "./session/undo-command.ts";
 export { sessionView } from "./session/view.ts";
 export { parseStatePath } from "./state-path/state-path.ts";
 export type { OutstandingTask, TaskCommand, TaskLost, TaskReportedLate, TaskSettled, TaskStarted, TimerFired, TimerTask, WorkTask } from "./task.ts";

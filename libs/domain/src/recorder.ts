@@ -2,12 +2,18 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { PrincipalSchema, StreamKind, StreamRefSchema } from "@forge/protocol/common";
 import { type Event, EventSchema } from "@forge/protocol/event";
-import type { Context, EventDraft } from "./decider.ts";
+import type { Context, EventDraft, StreamKindName } from "./decider.ts";
+
+const STREAM_KINDS: Readonly<Record<StreamKindName, StreamKind>> = {
+  session: StreamKind.SESSION,
+  run: StreamKind.RUN,
+  concurrency: StreamKind.CONCURRENCY,
+};
 
 /** A draft as it will be read back, but for what only the engine gives: event id, kind, correlation and cause. Deciders never read those. */
-export function stampDraft(streamKind: "session" | "run", draft: EventDraft, context: Context, seq: number): Event {
+export function stampDraft(streamKind: StreamKindName, draft: EventDraft, context: Context, seq: number): Event {
   return create(EventSchema, {
-    stream: create(StreamRefSchema, { kind: streamKind === "session" ? StreamKind.SESSION : StreamKind.RUN, id: context.streamId }),
+    stream: create(StreamRefSchema, { kind: STREAM_KINDS[streamKind], id: context.streamId }),
     seq: BigInt(seq),
     occurredAt: timestampFromMs(context.nowMs),
     principal: create(PrincipalSchema, { id: context.principal }),
@@ -28,10 +34,10 @@ export class Recorder<State> {
   readonly context: Context;
   readonly events: EventDraft[] = [];
   #state: State;
-  readonly #streamKind: "session" | "run";
+  readonly #streamKind: StreamKindName;
   readonly #evolve: (state: State, event: Event) => State;
 
-  constructor(streamKind: "session" | "run", state: State, evolve: (state: State, event: Event) => State, context: Context) {
+  constructor(streamKind: StreamKindName, state: State, evolve: (state: State, event: Event) => State, context: Context) {
     this.#streamKind = streamKind;
     this.#state = state;
     this.#evolve = evolve;

@@ -6,13 +6,15 @@ export interface WorkTask {
   /** Unique within the stream, at most 200 visible ASCII characters; a new attempt has a new key. */
   readonly key: string;
   readonly queue: string;
-  /** What a worker must be able to do: "model:<provider/model>", "tool:<name>" or "function:<name>". */
+  /** What a worker must be able to do: "model:<provider/model>", "tool:<name>", "function:<name>", "hook:<name>" or "workspace:undo". */
   readonly capability: string;
   readonly task: Task;
   /** True where a lost lease may be dispatched again, even after the start. */
   readonly idempotent: boolean;
   /** Not dispatched before, in milliseconds since the epoch; 0: at once. */
   readonly dueAtMs: number;
+  /** 0 to 9: among tasks that wait for a worker, one of higher priority goes first. Absent: 0. */
+  readonly priority?: number;
   /** Wanted no longer, but it may be running: it stays until its worker says that it has stopped. */
   readonly cancelRequested: boolean;
 }

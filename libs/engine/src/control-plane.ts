@@ -1,5 +1,5 @@
 import { Placement, pause } from "@forge/core";
-import { runDecider, sessionDecider } from "@forge/domain";
+import { concurrencyDecider, runDecider, sessionDecider } from "@forge/domain";
 import type { Api } from "@forge/protocol";
 import type { ArtifactService } from "@forge/protocol/artifact";
 import type { ApprovalService, EventService } from "@forge/protocol/event";
@@ -17,6 +17,7 @@ import { createApprovalService } from "./services/approval-service.ts";
 import { createArtifactService } from "./services/artifact-service.ts";
 import { createEventService } from "./services/event-service.ts";
 import { Executor } from "./services/execute.ts";
+import { readChildFork } from "./services/fork-session.ts";
 import { createScheduleService } from "./services/schedule-service.ts";
 import { createSessionService } from "./services/session-service.ts";
 import { createTokenService } from "./services/token-service.ts";
@@ -123,7 +124,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   if (replicas.isBehind) await pause(2 * REGISTRY_MS);
   const engine = new StreamEngine({
     store,
-    aggregates: { session: sessionDecider, run: runDecider },
+    aggregates: { session: sessionDecider, run: runDecider, concurrency: concurrencyDecider },
     placement,
     replica,
     leaseTtlMs,
@@ -135,6 +136,8 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     },
     knowTools: (namespace) => registry.know(namespace),
     toolsOf: (namespace, queue) => registry.toolsOf(namespace, queue),
+    isServed: (namespace, queue, capability) => registry.isKnownToServe(namespace, queue, capability),
+    knowServed: (namespace) => registry.refresh(namespace),
     formats,
     mayWrite: (format) => replicas.mayWrite(format),
     onAppended,
@@ -150,7 +153,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     return { ...leased, tasks: await readable(leased.tasks), isFull: leased.tasks.length === TIMERS_MAX };
   };
   const lost = new LostTasks(store, engine, repair, replica, replicas);
-  const outbox = new Outbox(engine, repair, onProblem);
+  const outbox = new Outbox(engine, repair, (namespace, sessionId, fork) => readChildFork(store, engine, namespace, sessionId, fork), onProblem);
   const timers = new Timers(leaseTimers, engine, repair, onProblem);
   const executor = new Executor(engine);
   const pruner = new DeltaPruner(store, (error) => onProblem(error, "pruning"));

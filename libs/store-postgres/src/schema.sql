@@ -139,11 +139,31 @@ create table forge.listing (
 create index listing_newest on forge.listing (ns, kind, created_at, stream_id);
 create index listing_status on forge.listing (ns, kind, status, created_at, stream_id);
 create index listing_subject on forge.listing (ns, kind, subject, created_at, stream_id);
-create index listing_labels on forge.listing using gin (labels jsonb_path_ops) where labels <> '{}';
 create index listing_open on forge.listing (ns, stream_id) where not final;
 create index listing_approvals on forge.listing (ns, stream_id) where cardinality(approvals) > 0;
 -- What may be archived, in the order in which it ended.
 create index listing_ended on forge.listing (updated_at, ns, stream_id) where kind = 'run' and final and not archived;
+
+-- Each label of a list row, so that a list by label reads its page and no more, however rare the label is. Labels never change after a stream's first append.
+create table forge.listing_label (
+  ns         text collate "C" not null,
+  kind       text collate "C" not null,
+  name       text collate "C" not null,
+  value      text collate "C" not null,
+  created_at timestamptz      not null,
+  stream_id  uuid             not null,
+  primary key (ns, kind, name, value, created_at, stream_id)
+);
+
+-- A trigger, so that a control plane of an older version, which does not know of this table, keeps it as well.
+create function forge.index_labels() returns trigger language plpgsql as $$
+begin
+  insert into forge.listing_label (ns, kind, name, value, created_at, stream_id)
+  select new.ns, new.kind, label.key, label.value, new.created_at, new.stream_id from jsonb_each_text(new.labels) label
+  on conflict do nothing;
+  return null;
+end $$;
+create trigger index_labels after insert on forge.listing for each row when (new.labels <> '{}') execute function forge.index_labels();
 
 create table forge.artifact (
   ns         text collate "C" not null,

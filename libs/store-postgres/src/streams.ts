@@ -57,12 +57,14 @@ export async function readEvents(
   database: Database,
   namespace: string,
   streamId: string,
-  range: { afterSeq: number; throughSeq?: number; limit: number; deltas: boolean },
+  range: { afterSeq: number; throughSeq?: number; limit: number; deltas: boolean; kinds?: readonly string[] },
 ): Promise<EventPage> {
   if (!isUuid(streamId)) return { events: [], headSeq: 0, prunedThroughSeq: 0 };
   const limit = Math.min(Math.max(range.limit, 1), EVENTS_MAX);
+  const kinds = range.kinds === undefined ? null : [...range.kinds];
   const wanted = sql`ns = ${namespace} and stream_id = ${streamId}::uuid and seq > ${range.afterSeq}::bigint
-    and seq <= ${range.throughSeq ?? Number.MAX_SAFE_INTEGER}::bigint order by seq limit ${limit}::int`;
+    and seq <= ${range.throughSeq ?? Number.MAX_SAFE_INTEGER}::bigint
+    and (${kinds}::text[] is null or kind = any(${kinds}::text[])) order by seq limit ${limit}::int`;
   const rows = await database.run<PartRow>(
     "forge_read_events",
     sql`
@@ -88,10 +90,10 @@ export async function readEvents(
 export async function heads(
   database: Database,
   streams: readonly { namespace: string; streamId: string }[],
-): Promise<readonly { namespace: string; streamId: string; kind: "session" | "run"; seq: number }[]> {
+): Promise<readonly { namespace: string; streamId: string; kind: LoadedStream["kind"]; seq: number }[]> {
   const asked = streams.filter(({ streamId }) => isUuid(streamId));
   if (asked.length === 0) return [];
-  return await database.run<{ namespace: string; streamId: string; kind: "session" | "run"; seq: number }>(
+  return await database.run<{ namespace: string; streamId: string; kind: LoadedStream["kind"]; seq: number }>(
     "forge_heads",
     sql`
     select distinct s.ns as namespace, s.id as "streamId", s.kind, s.seq

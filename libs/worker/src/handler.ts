@@ -1,5 +1,5 @@
 import type { ArtifactRef, Value } from "@forge/protocol/common";
-import type { ReadConversationRequest, ReadConversationResponse } from "@forge/protocol/session";
+import type { ListChangesRequest, ListChangesResponse, ReadConversationRequest, ReadConversationResponse } from "@forge/protocol/session";
 import type { Capability, LeasedTask, OutputDelta, Settlement, Task, TaskStart } from "@forge/protocol/worker";
 
 /** How a task ended, as it is settled. */
@@ -23,6 +23,9 @@ export interface TaskContext {
   /** Says that the work goes on, where it has no output to show for it: what is silent for longer than its step allows is stopped. */
   heartbeat(): void;
   readConversation(request: ReadConversationRequest): Promise<ReadConversationResponse>;
+  /** Changes of files of the session that the task is of. */
+  listChanges(request: ListChangesRequest): Promise<ListChangesResponse>;
+  /** Also after `signal` has aborted, unless the lease was lost: what was changed by then is to be told. */
   putArtifact(content: Uint8Array, mediaType: string): Promise<ArtifactRef>;
   getArtifact(sha256: string): Promise<Uint8Array>;
   /** JSON text as a Value: inline up to 64 KiB, else stored as an artifact. */

@@ -7,20 +7,27 @@ import type { ControlPlanePort } from "./port.ts";
 /** A value up to here travels inline. */
 const INLINE_MAX = 64 * 1024;
 
+/** How long something is still tried to be kept for a task that was told to stop. */
+const LAST_PUT_MS = 10_000;
+
 /** Reads and writes the payloads of one task. */
 export class Payloads {
   readonly #port: ControlPlanePort;
   readonly #lease: TaskLease;
   readonly #signal: AbortSignal;
+  readonly #lost: AbortSignal;
 
-  constructor(port: ControlPlanePort, lease: TaskLease, signal: AbortSignal) {
+  /** `signal`: the task is to stop; `lost`: it is another worker's. */
+  constructor(port: ControlPlanePort, lease: TaskLease, signal: AbortSignal, lost: AbortSignal = signal) {
     this.#port = port;
     this.#lease = lease;
     this.#signal = signal;
+    this.#lost = lost;
   }
 
+  /** Also of a task that was told to stop: what it has changed by then is to be told. */
   async put(content: Uint8Array, mediaType: string): Promise<ArtifactRef> {
-    const signal = this.#signal;
+    const signal = this.#signal.aborted ? AbortSignal.any([this.#lost, AbortSignal.timeout(LAST_PUT_MS)]) : this.#lost;
     const { artifact } = await persist(() => this.#port.artifact.putArtifact({ content, mediaType, lease: this.#lease }, { signal }), signal);
     if (artifact === undefined) throw new ForgeError(ErrorCode.INTERNAL, "the artifact store answered without a reference");
     return artifact;

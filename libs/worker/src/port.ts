@@ -6,6 +6,6 @@ import type { WorkerService } from "@forge/protocol/worker";
 /** What a worker needs of a control plane; in process or over any wire. */
 export interface ControlPlanePort {
   readonly worker: Client<typeof WorkerService>;
-  readonly session: Pick<Client<typeof SessionService>, "readConversation">;
+  readonly session: Pick<Client<typeof SessionService>, "readConversation" | "listChanges">;
   readonly artifact: Client<typeof ArtifactService>;
 }

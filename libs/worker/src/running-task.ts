@@ -17,7 +17,7 @@ export class RunningTask {
   readonly #port: ControlPlanePort;
   readonly #submissions: Submissions;
   readonly #abort = new AbortController();
-  #lost = false;
+  readonly #lost = new AbortController();
 
   constructor(leased: LeasedTask, port: ControlPlanePort, submissions: Submissions) {
     this.#leased = leased;
@@ -32,14 +32,15 @@ export class RunningTask {
 
   /** It is another worker's now: stop, and settle nothing. */
   lose(): void {
-    this.#lost = true;
-    this.#abort.abort(new ForgeError(ErrorCode.WORKER_LOST, "the lease was lost"));
+    const error = new ForgeError(ErrorCode.WORKER_LOST, "the lease was lost");
+    this.#lost.abort(error);
+    this.#abort.abort(error);
   }
 
   /** Runs the task to its settlement. Resolves when both are done; rejects only on a bug. */
   async run(handlerOf: (task: Task) => TaskHandler | undefined): Promise<void> {
     const output = new Output(this.lease, (deltas) => this.#submissions.report(deltas));
-    const payloads = new Payloads(this.#port, this.lease, this.#abort.signal);
+    const payloads = new Payloads(this.#port, this.lease, this.#abort.signal, this.#lost.signal);
     let clock: AttemptClock | undefined;
     let outcome: Outcome | undefined;
     try {
@@ -53,7 +54,7 @@ export class RunningTask {
       clock?.end();
       output.end();
     }
-    if (outcome === undefined || this.#lost) return;
+    if (outcome === undefined || this.#lost.signal.aborted) return;
     try {
       await this.#settle(outcome);
     } catch (error) {
@@ -100,6 +101,8 @@ export class RunningTask {
       heartbeat: () => clock.alive(),
       readConversation: (request) =>
         persist(() => this.#port.session.readConversation({ ...request, lease: this.lease }, { signal: this.#abort.signal }), this.#abort.signal),
+      listChanges: (request) =>
+        persist(() => this.#port.session.listChanges({ ...request, lease: this.lease }, { signal: this.#abort.signal }), this.#abort.signal),
       putArtifact: (content, mediaType) => payloads.put(content, mediaType),
       getArtifact: (sha256) => payloads.get(sha256),
       toValue: (json) => payloads.toValue(json),

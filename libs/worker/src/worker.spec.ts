@@ -71,6 +71,8 @@ describe("a worker", () => {
       { label: "model", kind: CapabilityKind.MODEL, name: "openai/*" },
       { label: "tool", kind: CapabilityKind.TOOL, name: "same" },
       { label: "function", kind: CapabilityKind.FUNCTION, name: "same" },
+      { label: "hook", kind: CapabilityKind.HOOK, name: "same" },
+      { label: "workspace", kind: CapabilityKind.WORKSPACE, name: "undo" },
     ].map(({ label, kind, name }) => ({
       capability: create(CapabilitySchema, { kind, name }),
       run: async ({ lease }: TaskContext) => {
@@ -84,9 +86,12 @@ describe("a worker", () => {
       leasedTask("b", { kind: { case: "tool", value: { tool: "same" } } }),
       leasedTask("c", { kind: { case: "function", value: { name: "same" } } }),
       leasedTask("d", { kind: { case: "model", value: { model: "other/model" } } }),
+      leasedTask("e", { kind: { case: "hook", value: { hook: "same" } } }),
+      leasedTask("f", { kind: { case: "undo", value: {} } }),
+      leasedTask("g", { kind: { case: "compaction", value: { model: "openai/gpt/5" } } }),
     );
-    await until(() => expect(plane.settled.toSorted()).toEqual(["a tool", "b tool", "c tool", "d failure"]));
-    expect(served.toSorted()).toEqual(["a by model", "b by tool", "c by function"]);
+    await until(() => expect(plane.settled.toSorted()).toEqual(["a tool", "b tool", "c tool", "d failure", "e tool", "f tool", "g tool"]));
+    expect(served.toSorted()).toEqual(["a by model", "b by tool", "c by function", "e by hook", "f by workspace", "g by model"]);
   });
 
   it("never holds more than its slots, and asks again as soon as one is free", async () => {

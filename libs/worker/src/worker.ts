@@ -1,7 +1,7 @@
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { backoffMs, pause } from "@forge/core";
 import { ForgeError } from "@forge/protocol";
-import type { RegisterResponse, Task } from "@forge/protocol/worker";
+import { CapabilityKind, type RegisterResponse, type Task } from "@forge/protocol/worker";
 import type { TaskHandler } from "./handler.ts";
 import type { ControlPlanePort } from "./port.ts";
 import { RunningTask } from "./running-task.ts";
@@ -203,9 +203,23 @@ class WorkerLoop implements Worker {
 
   #handlerOf(task: Task): TaskHandler | undefined {
     const { kind } = task;
-    if (kind.case === "model") return this.#handlers.get(`1 ${kind.value.model.slice(0, kind.value.model.indexOf("/"))}/*`);
-    if (kind.case === "tool") return this.#handlers.get(`2 ${kind.value.tool}`);
-    return kind.case === "function" ? this.#handlers.get(`3 ${kind.value.name}`) : undefined;
+    switch (kind.case) {
+      case "model":
+      case "compaction":
+        return this.#handlers.get(`${CapabilityKind.MODEL} ${kind.value.model.slice(0, kind.value.model.indexOf("/"))}/*`);
+      case "tool":
+        return this.#handlers.get(`${CapabilityKind.TOOL} ${kind.value.tool}`);
+      case "function":
+        return this.#handlers.get(`${CapabilityKind.FUNCTION} ${kind.value.name}`);
+      case "hook":
+        return this.#handlers.get(`${CapabilityKind.HOOK} ${kind.value.hook}`);
+      case "undo":
+        return this.#handlers.get(`${CapabilityKind.WORKSPACE} undo`);
+      case undefined:
+        return undefined;
+      default:
+        return kind satisfies never;
+    }
   }
 
   /** Resolves when the next task ends, or after the time. */

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Event, EventSchema, FinishReason, MessageAddedSchema } from "@forge/protocol/event";
 import { type Message, MessageSchema, Role } from "@forge/protocol/session";
 import { Decision } from "@forge/protocol/tool";
-import { ToolResultSchema } from "@forge/protocol/worker";
+import { TaskCancelledSchema, ToolResultSchema } from "@forge/protocol/worker";
 import { describe, expect, it } from "vitest";
 import {
   ALLOW_ALL,
@@ -94,6 +94,19 @@ describe("the conversation", () => {
   });
 });
 
+describe("a call whose arguments a person changed", () => {
+  it("tells the model so with its result, and leaves what the model said as it was", () => {
+    const stream = sessionInTurn();
+    answerWith(stream, [callPart(WRITE.name, '{"a":1}')]);
+    stream.must(resolve(pendingApprovals(stream)[0] ?? "", Decision.ALLOW, "", { editedArgumentsJson: '{"a":2}' }));
+    runTool(stream, WRITE.name);
+    const messages = foldConversation(stream.events);
+    const call = messages.at(-2)?.parts[0]?.kind;
+    expect(call?.case === "toolCall" && call.value.argumentsJson).toBe('{"a":1}');
+    expect(lines(messages).at(-1)).toBe(`tool: result of ${WRITE.name}: [A person changed the arguments of this call to: {"a":2}]\n"done"`);
+  });
+});
+
 describe("a call that did not complete", () => {
   const calling = (name: string, policy: object = ALLOW_ALL) => {
     const stream = sessionInTurn({ policy });
@@ -105,7 +118,7 @@ describe("a call that did not complete", () => {
     ["failed", (stream) => stream.must(settled(toolTask(stream, WRITE.name), failure())), "The call failed: Too many requests. (RATE_LIMIT)"],
     [
       "was cancelled",
-      (stream) => stream.must(settled(toolTask(stream, WRITE.name), { case: "cancelled", value: { $typeName: "forge.worker.v1.TaskCancelled" } })),
+      (stream) => stream.must(settled(toolTask(stream, WRITE.name), { case: "cancelled", value: create(TaskCancelledSchema) })),
       "The call was cancelled: ",
     ],
     [

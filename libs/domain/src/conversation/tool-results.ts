@@ -26,6 +26,13 @@ export function endedCallResult(call: ToolCallPart, payload: EndPayload): ToolRe
   }
 }
 
+/** Tells the model that a person changed the call's arguments before it was executed; the result as it is where nobody did. */
+export function editedResult(result: ToolResultPart, argumentsJson: string | undefined): ToolResultPart {
+  if (argumentsJson === undefined) return result;
+  const note = `[A person changed the arguments of this call to: ${argumentsJson}]`;
+  return create(ToolResultPartSchema, { ...result, output: `${note}\n${result.output}` });
+}
+
 /** Stands in for the end of a call that has none (yet), because providers refuse a call without a result. */
 export function unfinishedResult(call: ToolCallPart): ToolResultPart {
   return errorResult(call, "The call has not finished.");

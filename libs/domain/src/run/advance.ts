@@ -31,7 +31,7 @@ function go(run: RunRecorder): boolean {
   const { state } = run;
   if (endIdle(run) || endGroup(run)) return true;
   if (isStopping(state)) return state.executions.length === 0 && end(run);
-  if (state.paused) return false;
+  if (state.paused || state.queued) return false;
   if (state.unresolved !== undefined) return resolveAgain(run, state.unresolved);
   if (busy(state) < limit(state)) {
     const position = itemAt(state.ready, 0);

@@ -7,8 +7,10 @@ import {
   agentStep,
   artifact,
   cancelRun,
+  fired,
   functionStep,
   json,
+  literal,
   parsed,
   path,
   RUN_ID,
@@ -57,6 +59,60 @@ describe("an agent step", () => {
     expect(run.sessionId).toBe(run.context().deriveId("step-session", createSession?.commandId ?? ""));
     expect(run.last("stepStarted").value.sessionId).toBe(run.sessionId);
     expect(run.outstanding()).toEqual([]);
+  });
+
+  it("takes one of its variants by weight, says which, and keeps it when it is tried again", () => {
+    const variants = [
+      { name: "ask@v1", weight: 3, prompt: "One {{ inputs.n }}", system: "S1" },
+      { name: "ask@v2", weight: 1, prompt: "Two {{ inputs.n }}", system: "S2" },
+    ];
+    const step = agentStep("a", { inputs: { n: literal(7) }, retry: RETRIED, forEach: { items: literal(Array.from({ length: 200 }, (_, index) => index)) } });
+    if (step.kind?.case === "agent") Object.assign(step.kind.value, { variants });
+    const run = runOf(workflow([step], { parallelMax: 200 }));
+    const sent = run.sent.flatMap(({ command }) => (command.case === "createSession" ? (command.value.agent?.system ?? "") : []));
+    const started = run.events.flatMap(({ payload }) => (payload.case === "stepStarted" && payload.value.prompt !== "" ? payload.value : []));
+    expect(started.map(({ promptVariant }) => (promptVariant === "ask@v1" ? "One 7" : "Two 7"))).toEqual(started.map(({ prompt }) => prompt));
+    expect(sent).toEqual(started.map(({ promptVariant }) => (promptVariant === "ask@v1" ? "S1" : "S2")));
+    const share = started.filter(({ promptVariant }) => promptVariant === "ask@v1").length / started.length;
+    expect(share).toBeGreaterThan(0.6);
+    expect(share).toBeLessThan(0.9);
+    const second = started.findIndex(({ promptVariant }) => promptVariant === "ask@v2");
+    const { sessionId } = run.open("a", second);
+    run.must(turnReport(sessionId, { status: TurnStatus.FAILED, outcome: TurnOutcome.TASK_FAILED }));
+    run.nowMs += 3_000;
+    run.must(fired(run.timers()[0] ?? ""));
+    expect(run.sent.findLast(({ command }) => command.case === "createSession")?.command.value).toMatchObject({ agent: { system: "S2" } });
+    expect(run.sent.at(-1)?.command.value).toMatchObject({ input: [{ kind: { value: { text: "Two 7" } } }] });
+  });
+
+  it.each<[string, string, object]>([
+    ["the text under `text`", "Hello.", { text: "Hello." }],
+    ["the object in a fence of a final answer", 'So:\n```final_answer\n{"n": 1}\n```\nDone.', { n: 1 }],
+    ["the text, where the fence holds something else", "```final_answer\nno\n```", { text: "```final_answer\nno\n```" }],
+  ])("puts out %s", (_, text, output) => {
+    const run = runOf(workflow([agentStep("a")]));
+    run.must(turnReport(run.sessionId, { text: json(text) }));
+    expect(parsed(run.last("stepCompleted").value.output)).toEqual(output);
+  });
+
+  it("puts its text under a key of its own, also where that is all that the step declares", () => {
+    const keyed = (outputs: string[]) => {
+      const step = agentStep("a", { outputs });
+      if (step.kind?.case === "agent") Object.assign(step.kind.value, { outputKey: "summary" });
+      return runOf(workflow([step]));
+    };
+    for (const [outputs, text, output] of [
+      [[], "Hello.", { summary: "Hello." }],
+      [["summary"], "Hello.", { summary: "Hello." }],
+      [["summary"], '{"summary": {"a": 1}}', { summary: { a: 1 } }],
+    ] as const) {
+      const run = keyed([...outputs]);
+      run.must(turnReport(run.sessionId, { text: json(text) }));
+      expect(parsed(run.last("stepCompleted").value.output)).toEqual(output);
+    }
+    const two = keyed(["summary", "more"]);
+    two.must(turnReport(two.sessionId, { text: json("Hello.") }));
+    expect(two.last("stepFailed").value.error?.message).toContain("must be a JSON object");
   });
 
   it("hands the run's tool policy to the session, and none where it was started without", () => {

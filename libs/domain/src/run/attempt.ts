@@ -69,6 +69,11 @@ export function taskSettled(run: RunRecorder, { key, outcome }: TaskSettled): Re
       settleCancelled(run, execution);
       return undefined;
     case "model":
+    case "preview":
+    case "inputRequired":
+    case "hook":
+    case "compaction":
+    case "undo":
     case undefined:
       return wrongKind(state, key);
   }
@@ -162,6 +167,11 @@ function lateOutcome(outcome: TaskReportedLate["outcome"]): { readonly outcome: 
       return { outcome: "failed", preview: shorten(outcome.value.error?.message ?? "", PREVIEW_LENGTH_MAX) };
     case "model":
     case "function":
+    case "preview":
+    case "inputRequired":
+    case "hook":
+    case "compaction":
+    case "undo":
     case undefined:
       return { outcome: "failed", preview: "" };
   }

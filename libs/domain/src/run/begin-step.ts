@@ -15,6 +15,7 @@ import { type Names, stepInput } from "./step-input.ts";
 import { stepTypeOf } from "./step-type.ts";
 import { childInputs } from "./sub-run.ts";
 import { grant, servedTool, toolArguments } from "./tool-call.ts";
+import { chooseVariant, withVariant } from "./variants.ts";
 import { beginWait } from "./wait.ts";
 
 /** An execution that has ended with its beginning: it failed, or there was nothing to wait for. */
@@ -97,13 +98,15 @@ function beginWork(run: RunRecorder, place: Place): EndedAtOnce | undefined {
 }
 
 function beginAgent(run: RunRecorder, place: Place, agent: AgentStep, input: Record<string, Value>): EndedAtOnce | undefined {
-  const prompt = renderPrompt(run.state, place.step, agent, input, run.context, place.names);
+  const { runId, executionCount: executionIndex } = run.state;
+  const promptVariant = chooseVariant(agent, run.context, { runId, stepId: place.step.id, executionIndex })?.name ?? "";
+  const prompt = renderPrompt(run.state, place.step, withVariant(agent, promptVariant), input, run.context, place.names);
   if (!prompt.ok) {
-    recordStart(run, place, { input });
+    recordStart(run, place, { input, promptVariant });
     return { error: prompt.error };
   }
   const sessionId = attemptStreamId(run.state, { executionIndex: run.state.executionCount, attempt: 1 }, run.context, "step-session");
-  recordStart(run, place, { input, sessionId, prompt: prompt.value });
+  recordStart(run, place, { input, sessionId, prompt: prompt.value, promptVariant });
   return undefined;
 }
 

@@ -6,10 +6,13 @@ import type { Event } from "@forge/protocol/event";
 import { type AgentSpec, AgentSpecSchema, CancelTurnRequestSchema, CreateSessionRequestSchema, StartTurnRequestSchema } from "@forge/protocol/session";
 import { CancelRunRequestSchema, type RunParent, StartRunRequestSchema, type StepDefinition, type WorkflowDefinition } from "@forge/protocol/workflow";
 import { shorten } from "../text.ts";
+import { acquireKey, releaseKey } from "./concurrency.ts";
 import { type StreamCommand, streamCommandId } from "./keys.ts";
 import { LABELS_MAX } from "./limits.ts";
 import { type Execution, executionAt, type RunState, stepAt } from "./state.ts";
 import { childInputs } from "./sub-run.ts";
+import { withVariant } from "./variants.ts";
+import { withModel } from "./with-model.ts";
 
 /** The label that names the run whose step started a run. */
 export const PARENT_LABEL = "parent_run_id";
@@ -35,10 +38,15 @@ export function commands(state: RunState, event: Event): readonly OutgoingComman
     case "stepFailed":
       // Asked once, however often people ask, and whatever else goes wrong meanwhile.
       return state.executions.flatMap((execution) => (execution.stopSeq === Number(event.seq) ? cancel(state, execution) : []));
+    case "runQueued":
+      return [acquireKey(state, event.seq)];
     case "runCompleted":
     case "runFailed":
     case "runCancelled":
-      return state.parent === undefined ? [] : [reportEnd(state, state.parent, event)];
+      return [
+        ...(state.concurrencyStreamId === "" ? [] : [releaseKey(state, event.seq)]),
+        ...(state.parent === undefined ? [] : [reportEnd(state, state.parent, event)]),
+      ];
     default:
       return [];
   }
@@ -61,8 +69,14 @@ function startChildRun(state: RunState, execution: Execution): OutgoingCommand {
     queue: state.queue,
     modelOverride: state.modelOverride,
     policy: state.policy,
+    priority: state.priority,
   });
-  const value = create(StartChildRunSchema, { request, parent: { runId: state.runId, stepId: execution.stepId }, depth: state.depth + 1 });
+  const value = create(StartChildRunSchema, {
+    request,
+    parent: { runId: state.runId, stepId: execution.stepId },
+    depth: state.depth + 1,
+    heldConcurrencyKeys: [...state.heldKeys],
+  });
   return outgoing(state, execution, "create", { case: "startChildRun", value });
 }
 
@@ -101,7 +115,7 @@ function createSession(state: RunState, execution: Execution): OutgoingCommand {
   const step = stepAt(state, execution.position);
   const value = create(CreateSessionRequestSchema, {
     header: header(state, execution, "create"),
-    agent: agentOf(state, step),
+    agent: agentOf(state, step, execution),
     policy: state.policy,
     labels: { run_id: state.runId, step_id: execution.stepId },
     queue: state.queue,
@@ -145,11 +159,11 @@ function header(state: RunState, execution: Execution, command: StreamCommand) {
 }
 
 /** The step's agent with the run's model, bounded by the step's timeout. */
-function agentOf(state: RunState, step: StepDefinition): AgentSpec {
-  if (step.kind.case !== "agent" || step.kind.value.agent === undefined) throw new Error(`step ${step.id} of run ${state.runId} has no agent`);
-  const { agent } = step.kind.value;
+function agentOf(state: RunState, step: StepDefinition, { promptVariant }: Execution): AgentSpec {
+  const agent = step.kind.case === "agent" ? withVariant(step.kind.value, promptVariant).agent : undefined;
+  if (agent === undefined) throw new Error(`step ${step.id} of run ${state.runId} has no agent`);
   const bounds = [step.timeout, agent.budget?.wallTime].flatMap((duration) => (duration === undefined ? [] : [durationMs(duration)]));
   const wallTime = bounds.length === 0 ? undefined : durationFromMs(Math.min(...bounds));
   const budget = wallTime === undefined ? agent.budget : { ...agent.budget, $typeName: "forge.session.v1.Budget" as const, wallTime };
-  return create(AgentSpecSchema, { ...agent, model: state.modelOverride || agent.model, budget });
+  return create(AgentSpecSchema, { ...withModel(agent, state.modelOverride), budget });
 }

@@ -3,6 +3,7 @@ import { advance } from "./advance.ts";
 import { taskLost, taskReportedLate, taskSettled, taskStarted } from "./attempt.ts";
 import { cancelRun } from "./cancel-run.ts";
 import { runEnded } from "./child-end.ts";
+import { keyGranted } from "./concurrency.ts";
 import { forkFromRun } from "./fork-run.ts";
 import { continueRun, pauseRun } from "./pause-run.ts";
 import { type RunRecorder, runRecorder } from "./recorder.ts";
@@ -48,6 +49,8 @@ function handle(run: RunRecorder, command: RunCommand): RunResult | Rejected {
       return runEnded(run, command);
     case "forge.engine.v1.ReportTurnEnd":
       return turnEnded(run, command);
+    case "forge.engine.v1.GrantConcurrency":
+      return keyGranted(run, command);
     case "forge.engine.v1.RejectCommand":
       return commandRejected(run, command);
     case "task.started":

@@ -27,6 +27,9 @@ export function created(payload: RunCreated, event: Event): RunState {
     startedBy: event.principal?.id ?? "",
     parent: payload.parent,
     depth: payload.depth,
+    concurrency: payload.concurrencyKey === "" ? undefined : { key: payload.concurrencyKey, limit: payload.concurrencyLimit },
+    heldKeys: payload.concurrencyKey === "" ? payload.heldConcurrencyKeys : [...payload.heldConcurrencyKeys, payload.concurrencyKey],
+    priority: payload.priority,
     deadlineFromMs: occurredAtMs(event),
   });
 }
@@ -64,6 +67,7 @@ export function ended(state: RunState, status: RunStatus): RunState {
     signals: [],
     failure: undefined,
     paused: false,
+    queued: false,
   };
 }
 

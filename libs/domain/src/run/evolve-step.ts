@@ -39,6 +39,7 @@ export function stepStarted(state: RunState, payload: StepStarted, event: Event)
     input: payload.input,
     sessionId: payload.sessionId,
     prompt: payload.prompt,
+    promptVariant: payload.promptVariant,
     childRunId: payload.childRunId,
     isIdempotentTool: false,
     call: undefined,

@@ -10,7 +10,7 @@ import { openAgain } from "./readiness.ts";
 import type { RunState } from "./state.ts";
 
 /** Raised whenever the fold below changes, so that older snapshots are not read. */
-export const RUN_REDUCER_VERSION = 3;
+export const RUN_REDUCER_VERSION = 4;
 
 /** What an event makes true. Throws on a kind that no run has: an older version must not guess what a newer one wrote. */
 export function evolve(state: RunState, event: Event): RunState {
@@ -21,7 +21,9 @@ export function evolve(state: RunState, event: Event): RunState {
     case "runForked":
       return forked(state, payload.value);
     case "runStarted":
-      return state;
+      return state.concurrency === undefined ? state : { ...state, queued: false, deadlineFromMs: occurredAtMs(event) };
+    case "runQueued":
+      return { ...state, queued: true, concurrencyStreamId: payload.value.concurrencyStreamId };
     case "runSignalled":
       return { ...state, signals: [...state.signals, { name: payload.value.name, payload: payload.value.payload }] };
     case "runPaused":
@@ -37,7 +39,7 @@ export function evolve(state: RunState, event: Event): RunState {
     case "runCompleted":
       return ended(state, payload.value.withErrors ? RunStatus.COMPLETED_WITH_ERRORS : RunStatus.COMPLETED);
     case "runFailed":
-      return { ...state, status: RunStatus.FAILED, executions: [], paused: false };
+      return { ...state, status: RunStatus.FAILED, executions: [], paused: false, queued: false };
     case "runCancelled":
       return ended(state, RunStatus.CANCELLED);
     case "stepStarted":
@@ -71,11 +73,27 @@ export function evolve(state: RunState, event: Event): RunState {
     case "toolSettledUnknown":
       return callEnded(state, event);
     case "toolOutputDelta":
+    case "userProgressReported":
+    case "userStructuredReported":
       return state;
     case "toolReportedLate":
       return { ...state, endedCalls: state.endedCalls.filter((call) => call.toolCallId !== event.toolCallId) };
     case "toolApprovalRequired":
     case "toolDenied":
+    case "toolPreviewed":
+    case "toolArgumentsEdited":
+    case "toolRetried":
+    case "planUpdated":
+    case "hookRequested":
+    case "hookCompleted":
+    case "hookFailed":
+    case "workspaceChangeRecorded":
+    case "workspaceUndoRequested":
+    case "workspaceChangeUndone":
+    case "workspaceUndoFailed":
+    case "sessionCompactionRequested":
+    case "sessionCompactionFailed":
+    case "sessionRewound":
     case "sessionCreated":
     case "sessionClosed":
     case "sessionPolicyUpdated":
@@ -102,6 +120,9 @@ export function evolve(state: RunState, event: Event): RunState {
     case "modelFailed":
     case "modelCancelled":
     case "modelUsageRecorded":
+    case "concurrencyRequested":
+    case "concurrencyGranted":
+    case "concurrencyReleased":
     case undefined:
       throw new Error(`a run has no event ${payload.case ?? "of an unknown kind"}`);
     default:

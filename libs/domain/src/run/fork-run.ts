@@ -2,11 +2,12 @@ import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { type ForkFromRun, ForkFromRunSchema } from "@forge/protocol/engine";
-import { type Event, InheritedStepSchema, RunCreatedSchema, RunForkedSchema, RunStartedSchema } from "@forge/protocol/event";
+import { type Event, InheritedStepSchema, RunCreatedSchema, RunForkedSchema } from "@forge/protocol/event";
 import { type ForkRunRequest, ForkRunResponseSchema, RunStatus, StartRunRequestSchema } from "@forge/protocol/workflow";
 import type { Rejected } from "../decider.ts";
 import { allOf } from "./chunks.ts";
 import { PARENT_LABEL } from "./commands.ts";
+import { beginOrQueue } from "./concurrency.ts";
 import { refusal } from "./errors.ts";
 import { evolve } from "./evolve.ts";
 import { InvalidField } from "./invalid-field.ts";
@@ -25,7 +26,7 @@ export function forkFromRun(run: RunRecorder, { created, forked }: ForkFromRun):
   if (created === undefined || forked === undefined) throw new Error("a fork without a history");
   record(run, { case: "runCreated", value: created });
   record(run, { case: "runForked", value: forked });
-  record(run, { case: "runStarted", value: create(RunStartedSchema) });
+  beginOrQueue(run);
   const { definition, queue } = created;
   return create(ForkRunResponseSchema, { runId: context.streamId, warnings: definition === undefined ? [] : unservedTools(definition, queue, context) });
 }
@@ -69,7 +70,7 @@ export function forkPoint(request: ForkRunRequest, events: readonly Event[]): Fo
   const origin = { runId: request.runId, seq: events[at - 1]?.seq ?? 0n, stepId: request.stepId };
   return create(ForkFromRunSchema, {
     request,
-    created: create(RunCreatedSchema, { ...created.value, labels, parent: undefined, depth: 0 }),
+    created: create(RunCreatedSchema, { ...created.value, labels, parent: undefined, depth: 0, heldConcurrencyKeys: [] }),
     forked: create(RunForkedSchema, { origin, steps: inherited(before) }),
   });
 }

@@ -34,6 +34,14 @@ export const NAME_LENGTH_MAX = 128;
 /** Characters of a capability's name: a function, a model. */
 export const CAPABILITY_LENGTH_MAX = 256;
 
+/** Characters of a concurrency key. */
+export const CONCURRENCY_KEY_LENGTH_MAX = 256;
+
+/** Runs with one concurrency key that a limit may allow at a time. */
+export const CONCURRENCY_LIMIT_MAX = 1_000;
+
+export const PRIORITY_MAX = 9;
+
 /** Labels of a run. */
 export const LABELS_MAX = 32;
 

@@ -20,9 +20,10 @@ export function listing(state: RunState): Listing {
 }
 
 /** Where a run stands for people: one that goes on may be paused, or do nothing but wait. */
-export function shownStatus({ status, paused, executions }: RunState): RunStatus {
+export function shownStatus({ status, paused, queued, executions }: RunState): RunStatus {
   if (status !== RunStatus.RUNNING) return status;
   if (paused) return RunStatus.PAUSED;
+  if (queued) return RunStatus.QUEUED;
   const leaves = executions.filter(({ group }) => group === undefined);
   return leaves.length > 0 && leaves.every(({ wait }) => wait !== undefined) ? RunStatus.WAITING : RunStatus.RUNNING;
 }

@@ -41,6 +41,7 @@ export function needs(state: RunState, command: RunCommand): readonly string[] {
       return needsAtEnd(state, undefined, undefined, hashes([command.payload]));
     case "task.lost":
     case "forge.engine.v1.RejectCommand":
+    case "forge.engine.v1.GrantConcurrency":
     case "forge.workflow.v1.ContinueRunRequest":
     case "forge.workflow.v1.ResumeRunRequest":
     case "forge.event.v1.ResolveApprovalRequest":

@@ -1,4 +1,4 @@
-import type { JsonValue } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { ErrorCode, type ForgeError, type Value } from "@forge/protocol/common";
 import type { StepDefinition } from "@forge/protocol/workflow";
 import type { Context } from "../decider.ts";
@@ -24,14 +24,23 @@ export function checkOutput(step: StepDefinition, output: Value | undefined, con
 
 /**
  * An agent step's output from the text of its last answer (a JSON string): with declared outputs, the text itself is an object with exactly these keys,
- * a fence around it tolerated; without, it is {"text": ...}.
+ * a fence around it tolerated; without, it is the object in a fence of a final answer, or else {"text": ...}.
  */
 export function agentOutput(step: StepDefinition, text: Value | undefined, context: Context): Outcome<Value> {
   const read = readText(text, context);
   if (!read.ok) return failed(outputError(step, `the agent's answer can't be read: ${read.message}`));
   if (typeof read.value !== "string") return failed(outputError(step, "the agent's answer is not a text"));
-  if (!hasContract(step)) return smallOutput(step, { text: read.value });
+  const key = (step.kind.case === "agent" ? step.kind.value.outputKey : "") || "text";
+  if (!hasContract(step)) {
+    const marked = markedAnswer(read.value);
+    const given = marked === undefined ? undefined : parseJson(marked);
+    return smallOutput(step, given?.ok === true && isObject(given.value) ? given.value : { [key]: read.value });
+  }
   const parsed = parseJson(withoutFence(read.value));
+  // The step asks for nothing but the text, under the agent's own name for it.
+  const isText =
+    !(parsed.ok && isObject(parsed.value)) && key !== "text" && step.outputs.length === 1 && step.outputs[0] === key && step.outputSchemaJson === "";
+  if (isText) return smallOutput(step, { [key]: read.value });
   if (!parsed.ok) {
     return failed(outputError(step, `the agent's answer is ${parsed.message}; ${demand(step)}`));
   }
@@ -56,12 +65,22 @@ function smallOutput(step: StepDefinition, value: JsonValue): Outcome<Value> {
 /** A fence of this name marks the answer, whatever the model said around it. */
 const FINAL_ANSWER = "```final_answer";
 
+/** The text inside the last fence of a final answer; undefined where there is none. */
+function markedAnswer(text: string): string | undefined {
+  const opening = text.lastIndexOf(FINAL_ANSWER);
+  const closing = opening === -1 ? -1 : text.indexOf("```", opening + FINAL_ANSWER.length);
+  return closing === -1 ? undefined : text.slice(opening + FINAL_ANSWER.length, closing).trim();
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** The text inside the last fence of a final answer, or inside a surrounding ``` or ```json fence; any other text as it is. */
 function withoutFence(text: string): string {
   const trimmed = text.trim();
-  const opening = trimmed.lastIndexOf(FINAL_ANSWER);
-  const closing = opening === -1 ? -1 : trimmed.indexOf("```", opening + FINAL_ANSWER.length);
-  if (closing !== -1) return trimmed.slice(opening + FINAL_ANSWER.length, closing).trim();
+  const marked = markedAnswer(trimmed);
+  if (marked !== undefined) return marked;
   if (!trimmed.startsWith("```") || !trimmed.endsWith("```")) return trimmed;
   const lineEnd = trimmed.indexOf("\n");
   if (lineEnd === -1) return trimmed;

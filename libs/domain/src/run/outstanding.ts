@@ -21,8 +21,8 @@ export function outstanding(state: RunState): readonly OutstandingTask[] {
 }
 
 function deadlineOf(state: RunState): OutstandingTask | undefined {
-  const { deadlineFromMs, definition } = state;
-  if (definition?.deadline === undefined || isStopping(state)) return undefined;
+  const { deadlineFromMs, definition, queued } = state;
+  if (definition?.deadline === undefined || isStopping(state) || queued) return undefined;
   return { kind: "timer", key: deadlineTimerKey(deadlineFromMs), dueAtMs: deadlineFromMs + durationMs(definition.deadline) };
 }
 
@@ -67,6 +67,7 @@ function workTask(state: RunState, execution: Execution, capability: string, tas
     task,
     idempotent: isIdempotent(state, execution),
     dueAtMs: execution.dueAtMs,
+    priority: state.priority,
     cancelRequested: execution.stopSeq > 0,
   };
 }

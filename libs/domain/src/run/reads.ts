@@ -5,6 +5,7 @@ import type { Result } from "../expression/result.ts";
 import { parseStatePath } from "../state-path/state-path.ts";
 import { parseTemplate, templateReferences } from "../template/template.ts";
 import { conditionOf, whenOf } from "./expressions.ts";
+import { promptsOf } from "./variants.ts";
 
 /** What of a run's state a text looks into. */
 export interface Reads {
@@ -56,7 +57,7 @@ export function readsOfInput(step: StepDefinition): Reads {
     const reads = (source: InputSource) => readsOfSource(source, step.kind.case !== "agent" && step.kind.case !== "workflow");
     const all = Object.values(step.inputs).map(reads);
     const { kind } = step;
-    if (kind.case === "agent") all.push(readsOfTemplate(kind.value.prompt, promptNames(step)));
+    if (kind.case === "agent") for (const text of promptsOf(kind.value)) all.push(readsOfTemplate(text, promptNames(step)));
     if (kind.case === "wait" && kind.value.kind.case === "until") all.push(readsOfSource(kind.value.kind.value, false));
     if (kind.case === "wait" && kind.value.kind.case === "approval") all.push(readsOfTemplate(kind.value.kind.value.question, runNames));
     return unionOfReads(all);

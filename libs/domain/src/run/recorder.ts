@@ -12,6 +12,7 @@ export function runRecorder(state: RunState, context: Context): RunRecorder {
 /** Kinds without people's, functions' or tools' words inside. */
 const PUBLIC = new Set<EventDraft["payload"]["case"]>([
   "runStarted",
+  "runQueued",
   "runCancelRequested",
   "runCancelled",
   "toolStarted",

@@ -16,6 +16,7 @@ import { runtimeOf } from "./scope.ts";
 import { executionAt, initialRunState, isGraph, isStopping, positionOf, type RunState, stepAt } from "./state.ts";
 import { StateNames } from "./state-names.ts";
 import { type Names, stepInput } from "./step-input.ts";
+import { withVariant } from "./variants.ts";
 import { passedOver } from "./when.ts";
 import { workflowHash } from "./workflow-hash.ts";
 
@@ -164,7 +165,7 @@ class Replayer {
       this.#sameValue(event, `payload.input.${name}`, started.input[name], input.value[name]);
     }
     if (step.kind.case !== "agent" || started.prompt === "") return;
-    const prompt = renderPrompt(state, step, step.kind.value, input.value, this.#context, names);
+    const prompt = renderPrompt(state, step, withVariant(step.kind.value, started.promptVariant), input.value, this.#context, names);
     this.#same(event, "payload.prompt", started.prompt, prompt.ok ? prompt.value : null);
   }
 

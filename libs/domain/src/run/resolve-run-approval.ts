@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { ApprovalResolvedSchema, type ResolveApprovalRequest, ResolveApprovalResponseSchema } from "@forge/protocol/event";
-import { CapabilityDecisionSchema, Decision } from "@forge/protocol/tool";
+import { ApprovalCategory, ApprovalScope, CapabilityDecisionSchema, Decision } from "@forge/protocol/tool";
 import { RunStatus } from "@forge/protocol/workflow";
 import type { Rejected } from "../decider.ts";
 import { isStorable } from "../text.ts";
@@ -15,12 +15,15 @@ import { completeStep, recordStepFailure } from "./settle.ts";
 const COMMENT_LENGTH_MAX = 4_096;
 
 /** A person's answer to a wait for one. The first wins; a later one is told what it was. */
-export function resolveRunApproval(run: RunRecorder, { approvalId, decision, comment }: ResolveApprovalRequest): RunResult | Rejected {
+export function resolveRunApproval(run: RunRecorder, request: ResolveApprovalRequest): RunResult | Rejected {
   const { state, context } = run;
+  const { approvalId, decision, comment } = request;
   if (state.status === RunStatus.UNSPECIFIED) return refusal(ErrorCode.NOT_FOUND, "RUN_NOT_FOUND", `there is no run ${context.streamId}`, context.streamId);
   if (decision !== Decision.ALLOW && decision !== Decision.DENY) return invalid("decision", "an approval is answered with allow or deny");
   if (comment.length > COMMENT_LENGTH_MAX || !isStorable(comment))
     return invalid("comment", `a comment has at most ${COMMENT_LENGTH_MAX} characters without NUL`);
+  const beyond = fieldOfSessions(request);
+  if (beyond !== undefined) return invalid(beyond, `${beyond} is for the approval of a session's call: a run's wait is answered with allow or deny`);
   const earlier = state.resolutions.find((resolution) => resolution.approvalId === approvalId);
   if (earlier !== undefined) {
     const message = `approval ${approvalId} was answered already by ${earlier.decidedBy}: ${earlier.decision}`;
@@ -43,6 +46,15 @@ export function resolveRunApproval(run: RunRecorder, { approvalId, decision, com
     recordStepFailure(run, execution, stepError(ErrorCode.PERMISSION_DENIED, "APPROVAL_DENIED", stepId, why), undefined);
   } else completeStep(run, execution, inlineValue(JSON.stringify({ decision: "allow", comment, decided_by: decidedBy })), {});
   return create(ResolveApprovalResponseSchema);
+}
+
+/** The first field that is set and says something about a tool call, which a run's wait is not; undefined where none is. */
+function fieldOfSessions(request: ResolveApprovalRequest): string | undefined {
+  if (request.scope > ApprovalScope.ONCE) return "scope";
+  if (request.category !== ApprovalCategory.UNSPECIFIED) return "category";
+  if (request.rememberRule) return "remember_rule";
+  if (request.editedArgumentsJson !== "") return "edited_arguments_json";
+  return request.stopTurn ? "stop_turn" : undefined;
 }
 
 function invalid(field: string, message: string): Rejected {

@@ -4,6 +4,7 @@ import { RunResumedSchema } from "@forge/protocol/event";
 import { type ResumeRunRequest, ResumeRunResponseSchema, RunStatus, RunStatusSchema } from "@forge/protocol/workflow";
 import type { Rejected } from "../decider.ts";
 import { allOf } from "./chunks.ts";
+import { queueAgain } from "./concurrency.ts";
 import { refusal } from "./errors.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import type { RunResult } from "./run-command.ts";
@@ -25,6 +26,7 @@ export function resumeRun(run: RunRecorder, request: ResumeRunRequest): RunResul
   if (changed !== undefined) return changed;
   const stepIds = againIds(state);
   record(run, { case: "runResumed", value: create(RunResumedSchema, { stepIds }) });
+  queueAgain(run);
   return create(ResumeRunResponseSchema, { stepIds, warnings: state.definition === undefined ? [] : unservedTools(state.definition, state.queue, context) });
 }
 

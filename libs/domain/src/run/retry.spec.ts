@@ -16,14 +16,21 @@ describe("the delay before another attempt", () => {
     [Backoff.EXPONENTIAL, 0, [0, 0, 0]],
   ])("follows backoff %s from %s ms", (backoff, initialMs, delays) => {
     const policy = create(RetryPolicySchema, { attempts: 100, backoff, initialDelay: durationFromMs(initialMs) });
-    expect(delays.map((_, index) => retryDelayMs(policy, index + 1, ERROR))).toEqual(delays);
-    expect(retryDelayMs(policy, 99, ERROR)).toBeLessThanOrEqual(3_600_000);
+    expect(delays.map((_, index) => retryDelayMs(policy, index + 1, ERROR, 0.5))).toEqual(delays);
+    expect(retryDelayMs(policy, 99, ERROR, 1)).toBeLessThanOrEqual(3_600_000);
+  });
+
+  it("is longer by a part of its jitter, whatever asked for it, and never above the bound", () => {
+    const policy = create(RetryPolicySchema, { attempts: 3, backoff: Backoff.EXPONENTIAL, initialDelay: durationFromMs(1_000), jitter: 0.5 });
+    expect([0, 0.5, 1].map((fraction) => retryDelayMs(policy, 2, ERROR, fraction))).toEqual([2_000, 2_500, 3_000]);
+    expect(retryDelayMs(policy, 1, create(ForgeErrorSchema, { retryAfter: durationFromMs(9_000) }), 1)).toBe(13_500);
+    expect(retryDelayMs(policy, 99, ERROR, 1)).toBe(3_600_000);
   });
 
   it("is not less than what the error asks for", () => {
     const policy = create(RetryPolicySchema, { attempts: 2, initialDelay: durationFromMs(10) });
-    expect(retryDelayMs(policy, 1, create(ForgeErrorSchema, { retryAfter: durationFromMs(9_000) }))).toBe(9_000);
-    expect(retryDelayMs(policy, 1, create(ForgeErrorSchema, { retryAfter: durationFromMs(9_000_000) }))).toBe(3_600_000);
+    expect(retryDelayMs(policy, 1, create(ForgeErrorSchema, { retryAfter: durationFromMs(9_000) }), 0)).toBe(9_000);
+    expect(retryDelayMs(policy, 1, create(ForgeErrorSchema, { retryAfter: durationFromMs(9_000_000) }), 0)).toBe(3_600_000);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { ForkFromRun, RejectCommand, ReportRunEnd, ReportTurnEnd, StartChildRun } from "@forge/protocol/engine";
+import type { ForkFromRun, GrantConcurrency, RejectCommand, ReportRunEnd, ReportTurnEnd, StartChildRun } from "@forge/protocol/engine";
 import type { ResolveApprovalRequest, ResolveApprovalResponse } from "@forge/protocol/event";
 import type {
   CancelRunRequest,
@@ -30,6 +30,7 @@ export type RunCommand =
   | ResolveApprovalRequest
   | ReportTurnEnd
   | ReportRunEnd
+  | GrantConcurrency
   | RejectCommand
   | TaskCommand;
 

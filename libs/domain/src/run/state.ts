@@ -50,6 +50,16 @@ export interface RunState {
   readonly failure: ForgeError | undefined;
   /** By hand: nothing begins. */
   readonly paused: boolean;
+  /** What it must hold while it goes on; undefined: nothing. */
+  readonly concurrency: { readonly key: string; readonly limit: number } | undefined;
+  /** The stream of its key; empty before it has queued for it. */
+  readonly concurrencyStreamId: string;
+  /** It waits for its concurrency key: nothing begins. */
+  readonly queued: boolean;
+  /** Keys that the runs above it hold, and its own. */
+  readonly heldKeys: readonly string[];
+  /** 0 to 9. */
+  readonly priority: number;
   /** A step failed for good. */
   readonly withErrors: boolean;
   /** Signals that no step has taken yet, oldest first. */
@@ -103,6 +113,8 @@ export interface Execution {
   readonly sessionId: string;
   /** Of an agent step: its rendered user message; empty for others. */
   readonly prompt: string;
+  /** Of an agent step with variants: the one that was taken. */
+  readonly promptVariant: string;
   /** Of a workflow step: the run of this attempt. */
   readonly childRunId: string;
   /** Of a tool step: its tool was served as idempotent. */
@@ -197,6 +209,11 @@ export function initialRunState(): RunState {
     executions: [],
     failure: undefined,
     paused: false,
+    concurrency: undefined,
+    concurrencyStreamId: "",
+    queued: false,
+    heldKeys: [],
+    priority: 0,
     withErrors: false,
     signals: [],
     deadlineFromMs: 0,

@@ -1,12 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { ErrorCode, type ForgeError, ForgeErrorSchema } from "@forge/protocol/common";
 import type { RejectCommand, ReportTurnEnd } from "@forge/protocol/engine";
+import { RunFailedSchema } from "@forge/protocol/event";
 import { TurnOutcome, TurnStatus } from "@forge/protocol/session";
 import type { Rejected } from "../decider.ts";
+import { asksForKey } from "./concurrency.ts";
 import { refusal, reportedError, stepError } from "./errors.ts";
 import { streamCommandId } from "./keys.ts";
 import { agentOutput } from "./output.ts";
-import type { RunRecorder } from "./recorder.ts";
+import { type RunRecorder, record } from "./recorder.ts";
 import { completeStep, failAttempt, recordStepCancelled } from "./settle.ts";
 import { type Execution, type RunState, stepAt } from "./state.ts";
 
@@ -62,6 +64,14 @@ function failureOf({ status, outcome }: ReportTurnEnd): readonly [code: ErrorCod
       return [ErrorCode.PROVIDER_ERROR, "STEP_EXECUTION", "the model refused to answer"];
     case TurnOutcome.OUTPUT_CUT:
       return [ErrorCode.PROVIDER_ERROR, "STEP_EXECUTION", "the model's answer was cut short"];
+    case TurnOutcome.BUDGET_STEPS:
+      return [ErrorCode.RESOURCE_EXHAUSTED, "BUDGET_STEPS", "the agent's turn reached its bound of steps"];
+    case TurnOutcome.DENIED:
+      return [ErrorCode.PERMISSION_DENIED, "STEP_EXECUTION", "a person denied a call of the agent's and stopped its turn"];
+    case TurnOutcome.BLOCKED:
+      return [ErrorCode.PERMISSION_DENIED, "STEP_EXECUTION", "a hook ended the agent's turn"];
+    case TurnOutcome.OUTPUT_INVALID:
+      return [ErrorCode.VALIDATION, "STEP_EXECUTION", "the agent's answer does not match its schema"];
     case TurnOutcome.UNKNOWN:
       return [ErrorCode.WORKER_LOST, "UNKNOWN_EFFECT", "what the agent's turn did is unknown"];
     default:
@@ -72,6 +82,10 @@ function failureOf({ status, outcome }: ReportTurnEnd): readonly [code: ErrorCod
 /** A session refused to be created or to start its turn, or a run to be started: the attempt has failed. A refused cancel changes nothing: the turn's end is on its way. */
 export function commandRejected(run: RunRecorder, { commandId, error }: RejectCommand): Rejected | undefined {
   const { state } = run;
+  if (asksForKey(state, commandId)) {
+    record(run, { case: "runFailed", value: create(RunFailedSchema, { error: reportedError(error, "control-plane") }) });
+    return undefined;
+  }
   const execution = state.executions.find((each) => opensAttempt(state, each, commandId));
   if (execution === undefined) return attemptNotOpen(state, `command ${commandId}`);
   const { sessionId, childRunId } = execution;

@@ -1,11 +1,13 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { OnError, type StepDefinition, type WorkflowDefinition, WorkflowDefinitionSchema } from "@forge/protocol/workflow";
+import { parseTemplate, templateReferences } from "../template/template.ts";
 import { END } from "./branch.ts";
 import { invalidDefinition } from "./invalid-field.ts";
 import { parseJson } from "./json.ts";
-import { DEADLINE_MS_MAX, DECLARATIONS_MAX, DEFINITION_BYTES_MAX, PARALLEL_MAX, STEPS_MAX } from "./limits.ts";
+import { CONCURRENCY_LIMIT_MAX, DEADLINE_MS_MAX, DECLARATIONS_MAX, DEFINITION_BYTES_MAX, PARALLEL_MAX, PRIORITY_MAX, STEPS_MAX } from "./limits.ts";
 import { checkId, checkKey } from "./names.ts";
+import { suggestion } from "./nearest.ts";
 import { validateGraph } from "./validate-graph.ts";
 import { validateStep } from "./validate-step.ts";
 
@@ -37,11 +39,28 @@ function validateAt(place: string, definition: WorkflowDefinition, modelOverride
   if (deadlineMs !== undefined && !(deadlineMs > 0 && deadlineMs <= DEADLINE_MS_MAX))
     throw invalidDefinition(`${place}deadline`, "a deadline is more than nothing and at most 366 days");
   const inputs = checkInputs(place, definition);
+  checkConcurrency(place, definition, inputs);
+  if (definition.priority > PRIORITY_MAX) throw invalidDefinition(`${place}priority`, `a priority is 0 to ${PRIORITY_MAX}`);
   if (steps.length === 0) throw invalidDefinition(`${place}steps`, "at least one step is needed");
   const stepIds = checkIds(place, steps);
   const nested = (field: string, inner: WorkflowDefinition): void => validateAt(`${field}.`, inner, modelOverride, depth + 1);
   for (const [index, step] of steps.entries()) validateStep(`${place}steps[${index}]`, step, { inputs, stepIds, modelOverride, depth }, nested);
   validateGraph(place, definition, stepIds);
+}
+
+/** The key is rendered before anything has run, so it can read inputs alone. */
+function checkConcurrency(place: string, { concurrency }: WorkflowDefinition, inputs: ReadonlySet<string>): void {
+  if (concurrency === undefined) return;
+  const field = `${place}concurrency.key`;
+  if (concurrency.key.trim() === "") throw invalidDefinition(field, 'a concurrency key says what runs share, for example "customer-{{ inputs.customer }}"');
+  if (concurrency.limit > CONCURRENCY_LIMIT_MAX) throw invalidDefinition(`${place}concurrency.limit`, `at most ${CONCURRENCY_LIMIT_MAX} runs at a time`);
+  const template = parseTemplate(concurrency.key);
+  if (!template.ok) throw invalidDefinition(field, `the key can't be read: ${template.error.message} (at character ${template.error.position + 1})`);
+  for (const { reference } of templateReferences(template.value)) {
+    const [root, name] = reference;
+    if (root?.name !== "inputs") throw invalidDefinition(field, `a concurrency key reads inputs alone, not "${root?.name}"`);
+    if (name !== undefined && !inputs.has(name.name)) throw invalidDefinition(field, `there is no input "${name.name}"${suggestion(name.name, inputs)}`);
+  }
 }
 
 function checkIds(place: string, steps: readonly StepDefinition[]): ReadonlySet<string> {

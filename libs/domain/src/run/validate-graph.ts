@@ -8,6 +8,7 @@ import { parseTemplate, templateReferences } from "../template/template.ts";
 import { invalidDefinition } from "./invalid-field.ts";
 import { NEEDS_MAX } from "./limits.ts";
 import { suggestion } from "./nearest.ts";
+import { promptsOf } from "./variants.ts";
 
 /** Checks what the steps of a workflow need of each other, and that a graph's step reads only what has ended before it begins. Throws InvalidField. */
 export function validateGraph(place: string, { steps }: WorkflowDefinition, stepIds: ReadonlySet<string>): void {
@@ -60,7 +61,7 @@ function readsOf(step: StepDefinition): StepRead[] {
     const parsed = parseExpression(step.when);
     if (parsed.ok) reads.push(...stepsIn("when", references(parsed.value)));
   }
-  if (kind.case === "agent") reads.push(...readsOfTemplate("agent.prompt", kind.value.prompt));
+  if (kind.case === "agent") for (const text of promptsOf(kind.value)) reads.push(...readsOfTemplate("agent.prompt", text));
   if (kind.case === "wait" && kind.value.kind.case === "until") reads.push(...readsOfSource("wait.until", kind.value.kind.value));
   if (kind.case === "wait" && kind.value.kind.case === "approval") reads.push(...readsOfTemplate("wait.approval.question", kind.value.kind.value.question));
   return reads;

@@ -69,11 +69,12 @@ function checkOutputs(field: string, outputs: readonly string[]): void {
   }
 }
 
-function checkRetry(field: string, { attempts, backoff, initialDelay }: RetryPolicy): void {
+function checkRetry(field: string, { attempts, backoff, initialDelay, jitter }: RetryPolicy): void {
   if (attempts < 1 || attempts > ATTEMPTS_MAX) throw invalidDefinition(`${field}.attempts`, `1 to ${ATTEMPTS_MAX} attempts, not ${attempts}`);
   if (!Object.values(Backoff).some((value) => value === backoff)) throw invalidDefinition(`${field}.backoff`, "a backoff is FIXED or EXPONENTIAL");
   const delayMs = initialDelay === undefined ? 0 : durationMs(initialDelay);
   if (!(delayMs >= 0 && delayMs <= RETRY_DELAY_MS_MAX)) throw invalidDefinition(`${field}.initial_delay`, "the first delay is at most 1 hour");
+  if (!(jitter >= 0 && jitter <= 1)) throw invalidDefinition(`${field}.jitter`, "a jitter is 0 to 1: the part of the delay by which it may be longer");
 }
 
 function checkBranches(field: string, step: StepDefinition, { stepIds }: Referable): void {

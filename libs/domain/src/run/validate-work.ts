@@ -1,13 +1,20 @@
 import { create } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
+import type { AgentSpec } from "@forge/protocol/session";
 import { CreateSessionRequestSchema } from "@forge/protocol/session";
 import type { AgentStep, StepDefinition, WaitStep, WorkflowDefinition, WorkflowStep } from "@forge/protocol/workflow";
+import { isReservedName } from "../expression/names.ts";
 import { validateSession } from "../session/validate-session.ts";
 import { isStorable, isVisibleAscii } from "../text.ts";
 import { invalidDefinition } from "./invalid-field.ts";
 import { CAPABILITY_LENGTH_MAX, NAME_LENGTH_MAX, RUN_DEPTH_MAX, WAIT_MS_MAX } from "./limits.ts";
 import { suggestion } from "./nearest.ts";
 import { checkSource, checkTemplate, type Referable } from "./validate-source.ts";
+import { withModel } from "./with-model.ts";
+
+const VARIANTS_MAX = 16;
+const VARIANT_NAME_LENGTH_MAX = 256;
+const WEIGHT_MAX = 1_000_000;
 
 /** Checks what a step does; `nested` checks a workflow inside of it. Throws InvalidField. */
 export function validateWork(field: string, step: StepDefinition, known: Referable, nested: (field: string, definition: WorkflowDefinition) => void): void {
@@ -34,12 +41,33 @@ function checkName(field: string, name: string, lengthMax: number, rule: string)
 }
 
 /** The agent must be one that a session takes, so that its step can't fail for what was known before. */
-function checkAgent(field: string, { agent, prompt }: AgentStep, modelOverride: string): void {
+function checkAgent(field: string, step: AgentStep, modelOverride: string): void {
+  const { agent, prompt, outputKey } = step;
   if (agent === undefined) throw invalidDefinition(`${field}.agent`, "an agent step needs an agent: at least its model");
-  const refused = validateSession(create(CreateSessionRequestSchema, { agent: { ...agent, model: modelOverride || agent.model } }));
+  const refused = validateSession(create(CreateSessionRequestSchema, { agent: withModel(agent, modelOverride) }));
   if (refused !== undefined) throw invalidDefinition(`${field}.${refused.rejection.metadata["field"] ?? "agent"}`, refused.rejection.message);
   if (prompt.trim() === "") throw invalidDefinition(`${field}.prompt`, "an agent step needs a prompt");
   checkTemplate(`${field}.prompt`, prompt);
+  if (outputKey.length > NAME_LENGTH_MAX || !isStorable(outputKey) || isReservedName(outputKey)) {
+    throw invalidDefinition(`${field}.output_key`, `an output's key has at most ${NAME_LENGTH_MAX} characters without NUL`);
+  }
+  checkVariants(field, step, agent);
+}
+
+function checkVariants(field: string, { variants }: AgentStep, agent: AgentSpec): void {
+  if (variants.length > VARIANTS_MAX) throw invalidDefinition(`${field}.variants`, `at most ${VARIANTS_MAX} variants`);
+  const names = new Set<string>();
+  for (const [index, { name, weight, prompt, system }] of variants.entries()) {
+    const place = `${field}.variants[${index}]`;
+    if (name === "" || name.length > VARIANT_NAME_LENGTH_MAX || !isStorable(name)) throw invalidDefinition(`${place}.name`, "a variant needs a name");
+    if (names.has(name)) throw invalidDefinition(`${place}.name`, `there are two variants "${name}"`);
+    names.add(name);
+    if (!(weight > 0 && weight <= WEIGHT_MAX)) throw invalidDefinition(`${place}.weight`, `a weight is more than 0 and at most ${WEIGHT_MAX}`);
+    if (prompt.trim() === "") throw invalidDefinition(`${place}.prompt`, "a variant needs a prompt");
+    checkTemplate(`${place}.prompt`, prompt);
+    const refused = validateSession(create(CreateSessionRequestSchema, { agent: { ...agent, model: agent.model || "any/model", system } }));
+    if (refused !== undefined) throw invalidDefinition(`${place}.system`, refused.rejection.message);
+  }
 }
 
 function checkWait(field: string, step: StepDefinition, { kind }: WaitStep, known: Referable): void {

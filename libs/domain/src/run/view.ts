@@ -21,6 +21,7 @@ class View {
   /** Executions that have not ended, by index. */
   readonly #open = new Map<number, StepExecution>();
   #paused = false;
+  #queued = false;
 
   apply(event: Event): void {
     this.#run.seq = event.seq;
@@ -35,7 +36,11 @@ class View {
         for (const step of payload.value.steps) run.steps.push(inherited(step, event));
         return;
       case "runStarted":
-        run.startedAt = event.occurredAt;
+        run.startedAt ??= event.occurredAt;
+        this.#queued = false;
+        return;
+      case "runQueued":
+        this.#queued = true;
         return;
       case "runSignalled":
         run.waitingSignals.push(payload.value.name);
@@ -116,6 +121,7 @@ class View {
     if (run.status !== RunStatus.RUNNING) return run;
     const leaves = [...this.#open.values()].filter((step) => step.itemCount === undefined);
     if (this.#paused) run.status = RunStatus.PAUSED;
+    else if (this.#queued) run.status = RunStatus.QUEUED;
     else if (leaves.length > 0 && leaves.every((step) => step.status === StepStatus.WAITING)) run.status = RunStatus.WAITING;
     return run;
   }
@@ -129,8 +135,21 @@ class View {
       if (payload.childRunId !== "") known.childRunId = payload.childRunId;
       return;
     }
-    const { stepType, executionIndex, attempt, input, sessionId, childRunId, groupIndex, itemIndex, itemCount, waitsUntil, waitsForSignal, approvalId } =
-      payload;
+    const {
+      stepType,
+      executionIndex,
+      attempt,
+      input,
+      sessionId,
+      childRunId,
+      groupIndex,
+      itemIndex,
+      itemCount,
+      waitsUntil,
+      waitsForSignal,
+      approvalId,
+      promptVariant,
+    } = payload;
     const step = create(StepExecutionSchema, {
       stepId: event.stepId,
       stepType,
@@ -147,6 +166,7 @@ class View {
       waitsUntil,
       waitsForSignal,
       approvalId,
+      promptVariant,
     });
     this.#run.steps.push(step);
     this.#open.set(executionIndex, step);
@@ -175,8 +195,8 @@ class View {
 }
 
 function created(run: Run, payload: RunCreated, event: Event): void {
-  const { definition, workflowHash, inputs, inputHash, labels, queue, parent } = payload;
-  Object.assign(run, { definition, workflowHash, inputs, inputHash, labels, queue, parent });
+  const { definition, workflowHash, inputs, inputHash, labels, queue, parent, concurrencyKey, priority } = payload;
+  Object.assign(run, { definition, workflowHash, inputs, inputHash, labels, queue, parent, concurrencyKey, priority });
   run.runId = event.stream?.id ?? "";
   run.workflowId = definition?.id ?? "";
   run.workflowVersion = definition?.version ?? "";

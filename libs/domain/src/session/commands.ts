@@ -1,25 +1,47 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { StreamKind, type Value, ValueSchema } from "@forge/protocol/common";
 import { type OutgoingCommand, OutgoingCommandSchema, type ReportTurnEnd, ReportTurnEndSchema } from "@forge/protocol/engine";
 import type { Event } from "@forge/protocol/event";
 import type { AnswerState, SessionState } from "./state.ts";
+import { cancelChild, startChild } from "./sub-agents/child-commands.ts";
 
-/** A turn's end is reported to the step that the session works for. The command's id derives from the event, so that it is the same however often. */
+/**
+ * What a session asks of others: a sub-agent's session is created and its turn started when the call starts, and cancelled with the caller's turn. A turn's end
+ * is reported to the step, or the call, that the session works for. Commands derive their ids from what causes them, so that they are the same however often.
+ */
 export function sessionCommands(state: SessionState, event: Event): readonly OutgoingCommand[] {
-  const { parent, turn } = state;
+  const { turn } = state;
   switch (event.payload.case) {
+    case "toolStarted": {
+      const call = turn?.toolCalls.find(({ toolCallId }) => toolCallId === event.toolCallId);
+      if (turn === undefined || call?.isChild !== true) return [];
+      return startChild(state, turn, call, event.occurredAt === undefined ? 0 : timestampMs(event.occurredAt));
+    }
+    case "turnCancelRequested":
+      return (turn?.toolCalls ?? []).filter(({ isChild, started }) => isChild && started).map(({ toolCallId }) => cancelChild(state, toolCallId));
+    case "toolSettledUnknown": {
+      // Whoever gives a turn up gives its sub-agents up as well.
+      const ended = state.endedCalls.find(({ toolCallId }) => toolCallId === event.toolCallId);
+      return ended?.isChild === true ? [cancelChild(state, event.toolCallId)] : [];
+    }
     case "turnCompleted":
     case "turnFailed":
     case "turnCancelled":
     case "turnAbandoned":
-      break;
+      return reportEnd(state, event);
     default:
       return [];
   }
-  if (parent === undefined || turn?.end === undefined) return [];
+}
+
+function reportEnd(state: SessionState, event: Event): OutgoingCommand[] {
+  const { parent, parentCall, turn, sessionId } = state;
+  if (turn?.end === undefined) return [];
   const report: ReportTurnEnd = create(ReportTurnEndSchema, {
-    stepId: parent.stepId,
-    sessionId: state.sessionId,
+    stepId: parent?.stepId,
+    toolCallId: parentCall?.toolCallId,
+    sessionId,
     turnId: turn.turnId,
     status: turn.end.status,
     outcome: turn.end.outcome,
@@ -27,11 +49,13 @@ export function sessionCommands(state: SessionState, event: Event): readonly Out
     usage: turn.usage,
     error: turn.end.error,
   });
+  const target = parent === undefined ? { kind: StreamKind.SESSION, id: parentCall?.sessionId } : { kind: StreamKind.RUN, id: parent.runId };
+  if (target.id === undefined) return [];
   return [
     create(OutgoingCommandSchema, {
-      source: { kind: StreamKind.SESSION, id: state.sessionId },
-      target: { kind: StreamKind.RUN, id: parent.runId },
-      commandId: `${state.sessionId}:${event.seq}:0`,
+      source: { kind: StreamKind.SESSION, id: sessionId },
+      target,
+      commandId: `${sessionId}:${event.seq}:0`,
       command: { case: "reportTurnEnd", value: report },
     }),
   ];

@@ -7,14 +7,15 @@ import { evolveSession } from "./evolve.ts";
 import { forkSession } from "./fork-session.ts";
 import { provideInput } from "./input.ts";
 import { continueTurn, pauseTurn } from "./pause-turn.ts";
-import { invalid } from "./rejections.ts";
 import type { SessionCommand, SessionRecorder, SessionResult } from "./session-command.ts";
 import { closeSession, createSession } from "./session-lifecycle.ts";
 import { startTurn } from "./start-turn.ts";
 import type { SessionState } from "./state.ts";
 import { steerTurn } from "./steer-turn.ts";
 import { abandonTurn, cancelTurn } from "./stop-turn.ts";
+import { endChild, refuseChild } from "./sub-agents/child-end.ts";
 import { applyTaskCommand } from "./task-commands.ts";
+import { rewindSession, undoChanges } from "./undo.ts";
 import { updateSessionPolicy } from "./update-policy.ts";
 
 /** What a command does to a session: its own effect first, then all that follows from it without anybody outside. */
@@ -36,6 +37,10 @@ function apply(recorder: SessionRecorder, command: SessionCommand): SessionResul
       return updateSessionPolicy(recorder, command);
     case "forge.session.v1.CompactSessionRequest":
       return compactSession(recorder, command);
+    case "session.undo_these":
+      return undoChanges(recorder, command);
+    case "session.rewind_to":
+      return rewindSession(recorder, command);
     case "forge.session.v1.SteerTurnRequest":
       return steerTurn(recorder, command);
     case "forge.session.v1.PauseTurnRequest":
@@ -60,9 +65,10 @@ function apply(recorder: SessionRecorder, command: SessionCommand): SessionResul
     case "task.reported_late":
     case "timer.fired":
       return applyTaskCommand(recorder, command);
+    case "forge.engine.v1.ReportTurnEnd":
+      return endChild(recorder, command);
     case "forge.engine.v1.RejectCommand":
-      // Its only command to another stream reports a turn's end, and the end stands whether or not the run still wants to know.
-      return invalid("command", "A session has nothing to decide when its report was refused.");
+      return refuseChild(recorder, command);
     default:
       return command satisfies never;
   }

@@ -1,8 +1,9 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { ErrorCode } from "@forge/protocol/common";
-import type { Event } from "@forge/protocol/event";
+import { type Event, FinishReason, type ModelCompleted } from "@forge/protocol/event";
 import { answerOf } from "./answer.ts";
-import type { ModelCallState, TurnState } from "./state.ts";
+import type { HeldAnswer, StepsState } from "./loop-state.ts";
+import type { ModelCallState, SessionState, TurnState } from "./state.ts";
 
 type ModelPayload = Extract<
   Event["payload"],
@@ -10,16 +11,23 @@ type ModelPayload = Extract<
 >;
 
 /** The turn's one open model call. */
-export function evolveModelCall(turn: TurnState, modelCallId: string, payload: ModelPayload, hasParent: boolean): TurnState {
+export function evolveModelCall(state: SessionState, turn: TurnState, event: Event, payload: ModelPayload): TurnState {
   switch (payload.case) {
-    case "modelRequested":
+    case "modelRequested": {
+      const { model, conversationThroughSeq } = payload.value;
       return {
         ...turn,
+        model,
         modelCallCount: turn.modelCallCount + 1,
         steered: false,
+        failure: undefined,
+        requestSeq: Number(conversationThroughSeq),
+        steps: nextStep(turn.steps, Number(conversationThroughSeq)),
+        hooks: { ...turn.hooks, preNext: 0, goOn: false, answer: undefined },
         modelCall: {
-          modelCallId,
-          conversationThroughSeq: payload.value.conversationThroughSeq,
+          modelCallId: event.modelCallId,
+          model,
+          conversationThroughSeq,
           dispatched: true,
           started: false,
           failedAttempts: 0,
@@ -27,6 +35,7 @@ export function evolveModelCall(turn: TurnState, modelCallId: string, payload: M
           dueAtMs: 0,
         },
       };
+    }
     case "modelStarted":
       return changed(turn, (call) => ({ ...call, started: true }));
     case "modelAttemptFailed": {
@@ -41,14 +50,38 @@ export function evolveModelCall(turn: TurnState, modelCallId: string, payload: M
       }));
     }
     case "modelCompleted":
-      return { ...turn, modelCall: undefined, answer: answerOf(payload.value, hasParent) };
+      return {
+        ...turn,
+        modelCall: undefined,
+        answer: answerOf(payload.value, isAwaited(state)),
+        steps: { ...turn.steps, isAnswered: true, overflowed: false },
+        hooks: { ...turn.hooks, answer: heldAnswer(payload.value, Number(event.seq)) },
+      };
     case "modelFailed":
-      return { ...turn, modelCall: undefined, failure: payload.value.error };
+      return { ...turn, modelCall: undefined, failure: payload.value.error, steps: { ...turn.steps, callFailed: true } };
     case "modelCancelled":
       return { ...turn, modelCall: undefined };
     default:
       return payload satisfies never;
   }
+}
+
+/** A step is an answer with the results of its calls; a call that no answer came of is none. */
+function nextStep(steps: StepsState, throughSeq: number): StepsState {
+  if (!steps.isAnswered) return { ...steps, callFailed: false };
+  return { ...steps, beforeSeq: steps.lastSeq, lastSeq: throughSeq, isAnswered: false, callFailed: false };
+}
+
+/** A refused answer is left out of the conversation, so its calls are never made and no hook is asked. */
+function heldAnswer({ parts, finishReason }: ModelCompleted, seq: number): HeldAnswer | undefined {
+  if (finishReason === FinishReason.CONTENT_FILTER) return undefined;
+  const calls = parts.flatMap((part) => (part.kind.case === "toolCall" ? part.kind.value : []));
+  const isCut = finishReason === FinishReason.LENGTH || finishReason === FinishReason.ERROR;
+  return { seq, next: 0, isCut, calls, requestedCount: 0, denied: [] };
+}
+
+function isAwaited({ parent, parentCall, agent }: SessionState): boolean {
+  return parent !== undefined || parentCall !== undefined || (agent?.outputSchemaJson ?? "") !== "";
 }
 
 function changed(turn: TurnState, change: (call: ModelCallState) => ModelCallState): TurnState {

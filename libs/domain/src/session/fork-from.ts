@@ -1,4 +1,4 @@
-import type { AgentSpec, Message } from "@forge/protocol/session";
+import type { AgentSpec, Message, ParentCall } from "@forge/protocol/session";
 import type { ToolPolicy } from "@forge/protocol/tool";
 
 /** What a session is to begin with, read from another one by whoever gives the command. */
@@ -11,6 +11,8 @@ export interface ForkFrom {
   readonly queue: string;
   readonly title: string;
   readonly labels: { readonly [key: string]: string };
+  /** The tool call that the session works for: a sub-agent's that begins with its caller's conversation. */
+  readonly parentCall?: ParentCall | undefined;
   /** A whole conversation: each call followed by its result. */
   readonly messages: readonly Message[];
 }

@@ -1,9 +1,11 @@
 import { ErrorCode } from "@forge/protocol/common";
 import { Decision, type ToolSpec } from "@forge/protocol/tool";
+import type { Context } from "../decider.ts";
 import { utf8Length } from "../text.ts";
-import { applyPolicy, approvalTtlMs } from "../tool-policy.ts";
-import { ASK_TOOL, questionOf } from "./ask-tool.ts";
+import { applyPolicy, approvalTtlMs, type JudgedCall, mayPreview, toolDigest } from "../tool-policy.ts";
 import { toolCallBudget } from "./budget.ts";
+import { argumentsProblem } from "./control-tools/arguments-problem.ts";
+import { coveringGrant } from "./grants.ts";
 import type { SessionState, TurnState } from "./state.ts";
 
 const ARGUMENTS_BYTES_MAX = 65_536;
@@ -22,7 +24,9 @@ export interface WantedCall {
 
 /** What the gate says of a call. `source` is what decided. */
 export type Verdict =
-  | { readonly kind: "granted"; readonly source: string }
+  | { readonly kind: "granted"; readonly source: string; readonly grantedBy?: string }
+  /** Not decided before the worker has told what the call would do. */
+  | { readonly kind: "previewed"; readonly source: string }
   | { readonly kind: "asked"; readonly source: string; readonly ttlMs: number }
   | { readonly kind: "denied"; readonly source: string; readonly reason: string }
   /** It can't be executed, whoever might allow it. */
@@ -31,25 +35,44 @@ export type Verdict =
   | { readonly kind: "stopped"; readonly source: string };
 
 /** Decides on a call. Only what is granted, here or by a person who is asked, is ever dispatched. */
-export function passGate(state: SessionState, turn: TurnState, tool: ToolSpec | undefined, call: WantedCall): Verdict {
+export function passGate(context: Pick<Context, "sha256">, state: SessionState, turn: TurnState, tool: ToolSpec | undefined, call: WantedCall): Verdict {
   if (turn.cancel !== undefined) return { kind: "stopped", source: "gate:TURN_CANCELLING" };
   if (tool === undefined) return impossible(ErrorCode.NOT_FOUND, "TOOL_NOT_FOUND", notFoundMessage(turn, call.tool, state.agent?.tools ?? []));
   if (call.isCut) return impossible(ErrorCode.VALIDATION, "ARGUMENTS_CUT", "The answer broke off, so this call may be incomplete. Call again, with less text.");
-  const wrong = argumentsError(call.argumentsJson);
+  const wrong = argumentsError(call.argumentsJson) ?? argumentsProblem(state.agent, tool.name, call.argumentsJson);
   if (wrong !== undefined) return impossible(ErrorCode.VALIDATION, "INVALID_ARGUMENTS", wrong);
-  if (tool.name === ASK_TOOL.name && questionOf(call.argumentsJson) === undefined) {
-    return impossible(ErrorCode.VALIDATION, "INVALID_ARGUMENTS", "The argument question has to be a text of 1 to 4,096 characters.");
-  }
   if (call.index >= CALLS_PER_ANSWER_MAX) {
     return impossible(ErrorCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS", `One answer may call at most ${CALLS_PER_ANSWER_MAX} tools.`);
   }
   if (turn.toolCallCount >= toolCallBudget(state.agent?.budget)) {
     return { kind: "denied", source: "budget:tool_calls", reason: "The turn may make no more tool calls." };
   }
-  const { decision, source } = applyPolicy(state.policy, tool);
+  return judge(context, state, turn, { tool, preview: undefined });
+}
+
+/**
+ * What the policy and what people granted say of a call that can be executed: the mode and the rules, then grants, then whoever answers in a person's place,
+ * then a person, who is told what the call would do where a worker can tell.
+ */
+export function judge(context: Pick<Context, "sha256">, state: SessionState, turn: TurnState, call: JudgedCall): Verdict {
+  const { decision, source } = applyPolicy(state.policy, call);
   if (decision === Decision.ALLOW) return { kind: "granted", source };
-  if (decision === Decision.DENY) return { kind: "denied", source, reason: "The session's policy denies this tool." };
+  if (decision === Decision.DENY) return { kind: "denied", source, reason: denial(source) };
+  if (decision === Decision.PREVIEW) return { kind: "previewed", source };
+  const grant = coveringGrant(state.grants, turn.turnId, call, toolDigest(context, call.tool));
+  if (grant !== undefined) return { kind: "granted", source: `grant:${grant.approvalId}`, grantedBy: grant.grantedBy };
+  const answer = state.policy?.answer;
+  if (answer === Decision.ALLOW) return { kind: "granted", source: ANSWER };
+  if (mayPreview(call)) return { kind: "previewed", source };
+  if (answer === Decision.DENY) return { kind: "denied", source: ANSWER, reason: denial(ANSWER) };
   return { kind: "asked", source, ttlMs: approvalTtlMs(state.policy) };
+}
+
+const ANSWER = "policy:answer";
+
+function denial(source: string): string {
+  if (source === "policy:mode") return "The session is in plan mode, in which only what reads is executed.";
+  return "The session's policy denies this tool.";
 }
 
 /** Whether an event can carry the argument text. */
@@ -68,7 +91,7 @@ function notFoundMessage(turn: TurnState, name: string, agentTools: readonly str
 }
 
 /** What is wrong with the argument text, as a sentence; undefined where it is a JSON object. */
-function argumentsError(argumentsJson: string): string | undefined {
+export function argumentsError(argumentsJson: string): string | undefined {
   if (!argumentsFit(argumentsJson)) return "The arguments are longer than 64 KiB.";
   try {
     const value: unknown = JSON.parse(argumentsJson);

@@ -18,6 +18,7 @@ import {
   type SessionInit,
   type SessionStream,
   sessionInTurn,
+  TOOLS,
   turnIdOf,
 } from "../testing/session-fixture.ts";
 import { turnStatus } from "./state.ts";
@@ -37,6 +38,11 @@ describe("a question to a person", () => {
     const may = sessionInTurn({ agent: { model: "demo/a", tools: ["tools.ask"] } }, []);
     expect(may.state.turn?.tools.map(({ name }) => name)).toEqual(["tools.ask"]);
     expect(sessionInTurn().state.turn?.tools.map(({ name }) => name)).not.toContain("tools.ask");
+  });
+
+  it("is in a catalogue beside all tools that a prefix stands for, each once", () => {
+    const { state } = sessionInTurn({ agent: { model: "demo/a", tools: [READ.name, "tools.*", "tools.ask"] } });
+    expect(state.turn?.tools.map(({ name }) => name)).toEqual([...TOOLS.map(({ name }) => name), "tools.ask"]);
   });
 
   it("is asked at once, and waited for as long as an approval; nothing is dispatched", () => {

@@ -7,12 +7,51 @@ export function modelTaskKey(call: ModelCallState): string {
 }
 
 export function toolTaskKey(call: ToolCallState): string {
-  return call.lostLeases === 0 ? `tool:${call.toolCallId}` : `tool:${call.toolCallId}:${call.lostLeases}`;
+  const before = attemptsBefore(call);
+  return before === 0 ? `tool:${call.toolCallId}` : `tool:${call.toolCallId}:${before}`;
+}
+
+/** How often a call was dispatched before: after a lost lease, a failure or a person's answer it is dispatched again. */
+export function attemptsBefore({ lostLeases, failedAttempts, providedInputs }: ToolCallState): number {
+  return lostLeases + failedAttempts + providedInputs.length;
+}
+
+export function previewTaskKey({ toolCallId, previewCount }: ToolCallState): string {
+  return previewCount === 1 ? `preview:${toolCallId}` : `preview:${toolCallId}:${previewCount - 1}`;
+}
+
+export function undoTaskKey(undoId: string): string {
+  return `undo:${undoId}`;
+}
+
+export function undoTimerKey(undoId: string): string {
+  return `undo-timeout:${undoId}`;
 }
 
 /** The tool call that a key names, whatever its attempt; undefined for the key of anything else. */
 export function toolCallIdOfKey(key: string): string | undefined {
   return /^tool:([^:]+)(?::\d+)?$/.exec(key)?.[1];
+}
+
+export function hookTaskKey(hookCallId: string): string {
+  return `hook:${hookCallId}`;
+}
+
+/** Whether a task's key is that of a hook's call. */
+export function isHookKey(key: string): boolean {
+  return key.startsWith("hook:");
+}
+
+export function hookTimerKey(hookCallId: string): string {
+  return `hook-timeout:${hookCallId}`;
+}
+
+export function compactionTaskKey(compactionId: string): string {
+  return `compact:${compactionId}`;
+}
+
+export function compactionTimerKey(compactionId: string): string {
+  return `compact-timeout:${compactionId}`;
 }
 
 export function turnTimerKey(turnId: string): string {

@@ -2,12 +2,15 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { StreamKind } from "@forge/protocol/common";
 import { SessionStatusSchema, TurnStatusSchema } from "@forge/protocol/session";
-import { type PendingApproval, PendingApprovalSchema } from "@forge/protocol/tool";
+import { ApprovalCategory, type PendingApproval, PendingApprovalSchema, type ToolPreview, ToolPreviewSchema } from "@forge/protocol/tool";
 import type { Listing } from "../decider.ts";
 import { shorten } from "../text.ts";
-import { activeTurn, findTool, type SessionState, turnStatus } from "./state.ts";
+import { categoryOf } from "../tool-policy.ts";
+import { activeTurn, findTool, type SessionState, type ToolCallState, type TurnState, turnStatus } from "./state.ts";
 
 const ARGUMENTS_PREVIEW_MAX = 4_096;
+/** Of all approvals of a session together: the row is written again with each append that changes it. The whole diff is in the event. */
+const DIFFS_CHARACTERS_MAX = 131_072;
 
 /** A session's row in lists. */
 export function sessionListing(state: SessionState): Listing {
@@ -25,6 +28,8 @@ export function sessionListing(state: SessionState): Listing {
 function pendingApprovals(state: SessionState): PendingApproval[] {
   const turn = activeTurn(state);
   if (turn === undefined) return [];
+  const asked = turn.toolCalls.filter((call) => call.approval !== undefined).length;
+  const share = Math.floor(DIFFS_CHARACTERS_MAX / Math.max(1, asked));
   return turn.toolCalls.flatMap((call) =>
     call.approval === undefined
       ? []
@@ -38,6 +43,17 @@ function pendingApprovals(state: SessionState): PendingApproval[] {
           risk: findTool(turn, call.tool)?.risk,
           requestedAt: timestampFromMs(call.approval.requestedAtMs),
           expiresAt: timestampFromMs(call.approval.expiresAtMs),
+          preview: listedPreview(call, share),
+          category: categoryOfCall(turn, call),
         }),
   );
+}
+
+function listedPreview({ previewed }: ToolCallState, diffMax: number): ToolPreview | undefined {
+  return previewed === undefined ? undefined : create(ToolPreviewSchema, { ...previewed, diff: shorten(previewed.diff, diffMax) });
+}
+
+function categoryOfCall(turn: TurnState, call: ToolCallState): ApprovalCategory {
+  const tool = findTool(turn, call.tool);
+  return tool === undefined ? ApprovalCategory.UNSPECIFIED : categoryOf(tool);
 }

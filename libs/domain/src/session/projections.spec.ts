@@ -141,7 +141,7 @@ describe("a session's snapshot", () => {
     stream.must(started(toolTask(stream, READ.name)));
     const view = sessionView(stream.state, 40);
     expect(view).toMatchObject({ sessionId: SESSION_ID, seq: 40n, status: SessionStatus.ACTIVE, turnCount: 1, usage: { outputTokens: 10n } });
-    expect(view.turn).toMatchObject({ turnId: turnIdOf(stream), status: TurnStatus.WAITING_APPROVAL, outcome: TurnOutcome.UNSPECIFIED });
+    expect(view.turn).toMatchObject({ turnId: turnIdOf(stream), status: TurnStatus.RUNNING, outcome: TurnOutcome.UNSPECIFIED });
     expect(view.turn?.openCalls).toMatchObject([
       { name: READ.name, started: true, approvalPending: false, cancellationPending: false },
       { name: WRITE.name, started: false, approvalPending: true },

@@ -1,6 +1,7 @@
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import type { Rejected } from "../decider.ts";
+import type { SessionState } from "./state.ts";
 
 /** The reasons for which a session says no, each in one place. */
 
@@ -32,12 +33,29 @@ export function turnActive(sessionId: string, turnId: string): Rejected {
   return conflict("TURN_ACTIVE", `Turn ${turnId} of session ${sessionId} is still active. Wait for its end or cancel it.`, [sessionId, turnId]);
 }
 
+/** Files are being taken back, or a summary is being written: what would change what they work on has to wait. Undefined where neither is. */
+export function sessionBusy(state: Pick<SessionState, "sessionId" | "undo" | "compacting">): Rejected | undefined {
+  if (state.undo !== undefined) {
+    const { undoId } = state.undo;
+    return conflict("SESSION_BUSY", `Undo ${undoId} of session ${state.sessionId} is under way. Wait for its end.`, [state.sessionId, undoId]);
+  }
+  if (state.compacting === undefined) return undefined;
+  const { compactionId } = state.compacting;
+  return conflict("SESSION_BUSY", `Compaction ${compactionId} of session ${state.sessionId} is under way. Wait for its end.`, [state.sessionId, compactionId]);
+}
+
 export function turnNotActive(sessionId: string, turnId: string): Rejected {
   return conflict("TURN_NOT_ACTIVE", `Turn ${turnId} is not the active turn of session ${sessionId}; nothing was done.`, [sessionId, turnId]);
 }
 
 export function turnCancelling(sessionId: string, turnId: string): Rejected {
   return conflict("TURN_CANCELLING", `Turn ${turnId} of session ${sessionId} was asked to stop. Wait for its end and start another one.`, [sessionId, turnId]);
+}
+
+export function tooManySteers(turnId: string): Rejected {
+  const message = `Too many messages of turn ${turnId} wait for the agent's hooks. Try again once they have passed.`;
+  const options = { reason: "STEERS_WAIT", origin: "control-plane", relatedIds: [turnId], retryable: true };
+  return { rejection: new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, message, options).detail };
 }
 
 export function taskNotOpen(key: string): Rejected {

@@ -1,10 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ForgeErrorSchema } from "@forge/protocol/common";
 import {
   CheckpointKind,
-  FinishReason,
-  type ModelCompleted,
   ToolApprovalRequiredSchema,
   ToolCancelledSchema,
   ToolDeniedSchema,
@@ -12,34 +9,43 @@ import {
   ToolRequestedSchema,
 } from "@forge/protocol/event";
 import type { ToolCallPart } from "@forge/protocol/session";
-import { type CapabilityDecision, CapabilityDecisionSchema, Decision, type ToolSpec } from "@forge/protocol/tool";
-import { toolDigest } from "../tool-policy.ts";
+import { bindDecision } from "./bind-decision.ts";
 import { checkpoint } from "./checkpoint.ts";
+import { serveCall } from "./control-tools/serve-call.ts";
 import { argumentsFit, passGate, type Verdict } from "./gate.ts";
-import { askPerson } from "./input.ts";
+import type { HeldAnswer } from "./loop-state.ts";
 import type { SessionRecorder } from "./session-command.ts";
 import { activeTurn, findTool, type TurnState } from "./state.ts";
 
 /** Records every call of an answer as intended, in order, with the gate's decision bound to it, and ends at once what will not be dispatched. */
-export function requestToolCalls(recorder: SessionRecorder, completed: ModelCompleted): void {
-  // A refused answer is left out of the conversation, so its calls are never made.
-  if (completed.finishReason === FinishReason.CONTENT_FILTER) return;
-  const isCut = completed.finishReason === FinishReason.LENGTH || completed.finishReason === FinishReason.ERROR;
-  const calls = completed.parts.flatMap((part) => (part.kind.case === "toolCall" ? part.kind.value : []));
-  if (calls.length > 0) checkpoint(recorder, activeTurn(recorder.state)?.turnId ?? "", CheckpointKind.BEFORE_TOOL_CALLS);
+export function requestToolCalls(recorder: SessionRecorder, { calls, requestedCount, isCut, denied }: HeldAnswer): true {
+  checkpoint(recorder, activeTurn(recorder.state)?.turnId ?? "", CheckpointKind.BEFORE_TOOL_CALLS);
   for (const [index, part] of calls.entries()) {
     const turn = activeTurn(recorder.state);
-    if (turn !== undefined) requestToolCall(recorder, turn, part, index, isCut);
+    const denial = denied.find(({ toolCallId }) => toolCallId === part.toolCallId);
+    if (turn !== undefined) requestToolCall(recorder, turn, part, { index: requestedCount + index, isCut, denial });
   }
+  return true;
 }
 
-function requestToolCall(recorder: SessionRecorder, turn: TurnState, part: ToolCallPart, index: number, isCut: boolean): void {
+/** What is known of a call beside its own words. */
+interface CallContext {
+  readonly index: number;
+  readonly isCut: boolean;
+  /** A hook does not let it pass. */
+  readonly denial: HeldAnswer["denied"][number] | undefined;
+}
+
+function requestToolCall(recorder: SessionRecorder, turn: TurnState, part: ToolCallPart, { index, isCut, denial }: CallContext): void {
   const { state, context } = recorder;
   const tool = findTool(turn, part.tool);
   // Models write no arguments at all where a tool takes none.
   const argumentsJson = part.argumentsJson.trim() === "" ? "{}" : part.argumentsJson;
-  const verdict = passGate(state, turn, tool, { tool: part.tool, argumentsJson, isCut, index });
-  const decision = bind(recorder, turn, tool, part.tool, argumentsJson, verdict);
+  const verdict: Verdict =
+    denial === undefined
+      ? passGate(context, state, turn, tool, { tool: part.tool, argumentsJson, isCut, index })
+      : { kind: "denied", source: `hook:${denial.hook}`, reason: denial.reason || "A hook of the agent does not allow the call." };
+  const decision = bindDecision(recorder, turn, { spec: tool, tool: part.tool, argumentsJson, preview: undefined }, verdict);
   const ids = { turnId: turn.turnId, toolCallId: part.toolCallId };
   const requested = create(ToolRequestedSchema, {
     tool: part.tool,
@@ -50,7 +56,10 @@ function requestToolCall(recorder: SessionRecorder, turn: TurnState, part: ToolC
   recorder.record({ ...ids, payload: { case: "toolRequested", value: requested }, sensitive: true });
   switch (verdict.kind) {
     case "granted":
-      return askPerson(recorder, ids, part.tool, argumentsJson);
+      return serveCall(recorder, ids, part.tool, argumentsJson);
+    case "previewed":
+      // The fold gives the question to the worker; its answer decides.
+      return;
     case "asked": {
       const value = create(ToolApprovalRequiredSchema, { approvalId: context.newId(), expiresAt: decision.expiresAt });
       return recorder.record({ ...ids, payload: { case: "toolApprovalRequired", value } });
@@ -71,36 +80,4 @@ function requestToolCall(recorder: SessionRecorder, turn: TurnState, part: ToolC
     default:
       return verdict satisfies never;
   }
-}
-
-const DECISIONS: Readonly<Record<Verdict["kind"], Decision>> = {
-  granted: Decision.ALLOW,
-  asked: Decision.ASK,
-  denied: Decision.DENY,
-  impossible: Decision.DENY,
-  stopped: Decision.DENY,
-};
-
-/** Binds a verdict to exactly this call: this tool as it is served now, these arguments, this session, until the turn or the question ends. */
-function bind(
-  recorder: SessionRecorder,
-  turn: TurnState,
-  tool: ToolSpec | undefined,
-  name: string,
-  argumentsJson: string,
-  verdict: Verdict,
-): CapabilityDecision {
-  const { state, context } = recorder;
-  const byPolicy = verdict.source.startsWith("policy:");
-  return create(CapabilityDecisionSchema, {
-    decision: DECISIONS[verdict.kind],
-    subject: `session:${context.streamId}`,
-    tool: name,
-    toolDigest: tool === undefined ? "" : toolDigest(context, tool),
-    argumentsDigest: context.sha256(argumentsJson),
-    source: verdict.source,
-    // A policy speaks for whoever gave it to the session.
-    decidedBy: byPolicy ? state.policyBy : "control-plane",
-    expiresAt: timestampFromMs(verdict.kind === "asked" ? context.nowMs + verdict.ttlMs : turn.deadlineAtMs),
-  });
 }

@@ -1,6 +1,7 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { ForgeError } from "@forge/protocol/common";
 import type { Context } from "../decider.ts";
+import { fractionOf } from "../fraction-of.ts";
 
 /** Attempts of one model call in all. */
 export const MODEL_ATTEMPTS_MAX = 4;
@@ -19,7 +20,7 @@ const RETRY_AFTER_MS_MAX = 365 * 24 * 3_600_000;
 export function retryDelayMs(context: Context, modelCallId: string, failedAttempts: number, error: ForgeError): number {
   const exponential = INITIAL_DELAY_MS * 2 ** (failedAttempts - 1);
   const asked = error.retryAfter === undefined ? 0 : Math.min(Math.max(durationMs(error.retryAfter), 0), RETRY_AFTER_MS_MAX);
-  const fraction = Number.parseInt(context.sha256(`${modelCallId}:${failedAttempts}`).slice(0, 8), 16) / 2 ** 32;
+  const fraction = fractionOf(context, modelCallId, failedAttempts);
   const delayMs = Math.max(exponential, asked);
   return Math.round(delayMs + (fraction * delayMs) / 4);
 }

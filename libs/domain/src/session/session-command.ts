@@ -1,4 +1,4 @@
-import type { RejectCommand } from "@forge/protocol/engine";
+import type { RejectCommand, ReportTurnEnd } from "@forge/protocol/engine";
 import type { ResolveApprovalRequest, ResolveApprovalResponse } from "@forge/protocol/event";
 import type {
   AbandonTurnRequest,
@@ -18,10 +18,12 @@ import type {
   PauseTurnResponse,
   ProvideInputRequest,
   ProvideInputResponse,
+  RewindSessionResponse,
   StartTurnRequest,
   StartTurnResponse,
   SteerTurnRequest,
   SteerTurnResponse,
+  UndoChangesResponse,
   UpdateSessionPolicyRequest,
   UpdateSessionPolicyResponse,
 } from "@forge/protocol/session";
@@ -29,6 +31,7 @@ import type { Recorder } from "../recorder.ts";
 import type { TaskCommand } from "../task.ts";
 import type { ForkFrom } from "./fork-from.ts";
 import type { SessionState } from "./state.ts";
+import type { RewindTo, UndoThese } from "./undo-command.ts";
 
 /** Everything that a session may be told, discriminated by `$typeName`. */
 export type SessionCommand =
@@ -36,6 +39,8 @@ export type SessionCommand =
   | ForkFrom
   | UpdateSessionPolicyRequest
   | CompactSessionRequest
+  | UndoThese
+  | RewindTo
   | StartTurnRequest
   | SteerTurnRequest
   | PauseTurnRequest
@@ -46,6 +51,7 @@ export type SessionCommand =
   | CloseSessionRequest
   | ResolveApprovalRequest
   | TaskCommand
+  | ReportTurnEnd
   | RejectCommand;
 
 /** The answer to a client's command, its seq still 0; undefined for the engine's own. */
@@ -54,6 +60,8 @@ export type SessionResult =
   | ForkSessionResponse
   | UpdateSessionPolicyResponse
   | CompactSessionResponse
+  | UndoChangesResponse
+  | RewindSessionResponse
   | StartTurnResponse
   | SteerTurnResponse
   | PauseTurnResponse

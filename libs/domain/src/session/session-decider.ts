@@ -11,7 +11,7 @@ import { initialSessionState, type SessionState } from "./state.ts";
 /** Sessions: a durable agent context and the turns in it. */
 export const sessionDecider: Decider<SessionState, SessionCommand, SessionResult> = {
   kind: "session",
-  reducerVersion: 2,
+  reducerVersion: 3,
   initial: initialSessionState,
   needs: () => [],
   decide: decideSession,

@@ -1,22 +1,29 @@
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Event, EventSchema } from "@forge/protocol/event";
 import { Role, TurnOutcome, TurnStatus } from "@forge/protocol/session";
+import { RiskLevel, ToolMode } from "@forge/protocol/tool";
+import { UndoResultSchema } from "@forge/protocol/worker";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { foldConversation } from "../conversation/fold-conversation.ts";
+import type { TaskSettled, WorkTask } from "../task.ts";
+import { childEnd, HOOK_CAPABILITIES } from "../testing/random-loop.ts";
 import { commandOf, type Happening, happenings, served, sessionInit } from "../testing/random-session.ts";
 import {
   answer,
   cancelled,
+  edited,
   fired,
   lost,
   newSession,
+  preview,
   SESSION_ID,
   type SessionInit,
   type SessionStream,
   settled,
   started,
   startTurn,
+  summarised,
   textPart,
   toolResult,
 } from "../testing/session-fixture.ts";
@@ -28,11 +35,15 @@ import { sessionView } from "./view.ts";
 
 const CALL_ENDS = new Set(["toolCompleted", "toolFailed", "toolDenied", "toolCancelled", "toolSettledUnknown"]);
 const MODEL_ENDS = new Set(["modelCompleted", "modelFailed", "modelCancelled"]);
+/** Of a call whose turn may have ended. */
+const LATE = new Set(["toolReportedLate", "workspaceChangeRecorded"]);
+/** Nothing of the call runs from here on, until it is given out again. */
+const PARKED = new Set(["turnInputRequested", "toolRetried"]);
 const TURN_ENDS = new Set(["turnCompleted", "turnFailed", "turnCancelled", "turnAbandoned"]);
 
 /** Lets it all happen, and looks at the stream after each. */
 function play(init: SessionInit, story: readonly Happening[], look: (stream: SessionStream) => void = () => undefined): SessionStream {
-  const stream = newSession(init, served);
+  const stream = newSession(init, served, HOOK_CAPABILITIES);
   const seen: string[] = [];
   for (const what of story) {
     if (what.kind === "deltas") stream.skipDeltas(what.count);
@@ -65,6 +76,15 @@ function ends(events: readonly Event[], kinds: ReadonlySet<string>, idOf: (event
 const idsOf = (events: readonly Event[], kind: Event["payload"]["case"], idOf: (event: Event) => string) =>
   new Set(events.filter((event) => event.payload.case === kind).map(idOf));
 
+/** What is to be done for the turn; not a summary that somebody asked for before it. */
+const workOfTurn = (stream: SessionStream) =>
+  stream.work().filter(({ key, task }) => task.kind.case !== "undo" && (!key.startsWith("compact:") || stream.state.turn?.compaction?.isOwn === true));
+
+/** Whether sub-agents are at work, in sessions of their own. */
+const hasChildren = (stream: SessionStream) => activeTurn(stream.state)?.toolCalls.some(({ isChild, started }) => isChild && started) === true;
+
+const EFFECTS = new Set(["tools.write", "tools.shell", "tools.patch", "tools.run"]);
+
 describe("whatever happens to a session", () => {
   it("its seq grows by one with each event, but for deltas between", () => {
     fc.assert(
@@ -86,7 +106,7 @@ describe("whatever happens to a session", () => {
         } else if (TURN_ENDS.has(String(event.payload.case))) {
           expect(event.turnId).toBe(active);
           active = "";
-        } else if (event.turnId !== "" && event.payload.case !== "toolReportedLate") expect(event.turnId).toBe(active);
+        } else if (event.turnId !== "" && !LATE.has(String(event.payload.case))) expect(event.turnId).toBe(active);
       }
       expect(activeTurn(state)?.turnId ?? "").toBe(active);
     });
@@ -109,16 +129,21 @@ describe("whatever happens to a session", () => {
   it("a call that may have an effect starts at most once, and never while another call runs", () => {
     property(({ events }) => {
       const starts = ends(events, new Set(["toolStarted"]), (event) => event.toolCallId);
+      // A call that asked a person goes on with the answer, and one that was stale has done nothing: neither had ended before.
+      const answers = ends(events, new Set(["turnInputProvided", "toolRetried"]), (event) => event.toolCallId);
       const names = new Map(events.flatMap((event) => (event.payload.case === "toolRequested" ? [[event.toolCallId, event.payload.value.tool] as const] : [])));
       // Of these tools only this one is idempotent, and may be started again after its worker was lost.
-      expect([...starts].filter(([toolCallId, count]) => count > 1 && names.get(toolCallId) !== "tools.read")).toEqual([]);
+      expect([...starts].filter(([id, count]) => count > 1 + (answers.get(id) ?? 0) && names.get(id) !== "tools.read")).toEqual([]);
+      const readsOnly = new Set(
+        events.flatMap(({ payload, toolCallId }) => (payload.case === "toolPreviewed" && payload.value.preview?.risk === RiskLevel.READ ? toolCallId : [])),
+      );
       let running = new Set<string>();
       for (const event of events) {
         if (event.payload.case === "turnStarted") running = new Set();
-        if (CALL_ENDS.has(String(event.payload.case))) running.delete(event.toolCallId);
+        if (CALL_ENDS.has(String(event.payload.case)) || PARKED.has(String(event.payload.case))) running.delete(event.toolCallId);
         if (event.payload.case !== "toolStarted") continue;
         running.add(event.toolCallId);
-        const hasEffects = [...running].some((id) => names.get(id) === "tools.write" || names.get(id) === "tools.shell");
+        const hasEffects = [...running].some((id) => EFFECTS.has(names.get(id) ?? "") && !readsOnly.has(id));
         expect(running.size === 1 || !hasEffects).toBe(true);
       }
     });
@@ -126,11 +151,15 @@ describe("whatever happens to a session", () => {
 
   it("nothing is dispatched that was not granted", () => {
     const granted = (stream: SessionStream) => {
-      for (const { task } of stream.work()) if (task.kind.case === "tool") expect(task.kind.value.decision?.decision).toBe(1);
+      for (const { task } of stream.work()) {
+        if (task.kind.case !== "tool" || task.kind.value.preview) continue;
+        expect(task.kind.value.decision?.decision).toBe(1);
+        expect(task.kind.value.decision?.argumentsDigest).toBe(stream.context().sha256(task.kind.value.argumentsJson));
+      }
       for (const event of stream.events) {
         if (event.payload.case !== "toolStarted") continue;
         const said = stream.events.flatMap(({ payload, toolCallId }) =>
-          toolCallId === event.toolCallId && (payload.case === "toolRequested" || payload.case === "approvalResolved")
+          toolCallId === event.toolCallId && (payload.case === "toolRequested" || payload.case === "toolPreviewed" || payload.case === "approvalResolved")
             ? (payload.value.decision?.decision ?? 0)
             : [],
         );
@@ -140,6 +169,27 @@ describe("whatever happens to a session", () => {
     fc.assert(
       fc.property(sessionInit, happenings, (init, story) => granted(play(init, story, granted))),
       { numRuns: 50 },
+    );
+  });
+
+  it("in plan mode nothing is dispatched that does more than read", () => {
+    fc.assert(
+      fc.property(sessionInit, happenings, (init, story) => {
+        let before: ReadonlySet<string> = new Set();
+        let wasPlan = false;
+        play(init, story, (stream) => {
+          const work = stream.work().filter(({ task }) => task.kind.case === "tool" && !task.kind.value.preview);
+          const isPlan = stream.state.policy?.mode === ToolMode.PLAN;
+          for (const { key, task } of work) {
+            if (!isPlan || !wasPlan || before.has(key) || task.kind.case !== "tool") continue;
+            const { tool, previewed } = task.kind.value;
+            expect(!EFFECTS.has(tool) || previewed?.risk === RiskLevel.READ).toBe(true);
+          }
+          wasPlan = isPlan;
+          before = new Set(work.map(({ key }) => key));
+        });
+      }),
+      { numRuns: 200 },
     );
   });
 
@@ -153,11 +203,15 @@ describe("whatever happens to a session", () => {
         turn?.modelCall?.modelCallId,
         ...(turn?.toolCalls.flatMap((call) => [call.toolCallId, call.approval?.approvalId, call.input?.inputId]) ?? []),
         turn?.turnId,
+        stream.state.undo?.undoId,
+        turn?.hooks.call?.hookCallId,
+        stream.state.compacting?.compactionId,
       ];
       for (const key of keys) expect(open).toContain(key.split(":")[1]);
-      expect(stream.work().every((task) => task.cancelRequested === (turn?.cancel !== undefined))).toBe(true);
+      expect(workOfTurn(stream).every((task) => task.cancelRequested === (turn?.cancel !== undefined))).toBe(true);
       // Whoever waits, waits for something: an active turn always has a task or a timer that can move it.
-      expect(keys.length > 0).toBe(turn !== undefined);
+      const isActive = turn !== undefined || stream.state.undo !== undefined || stream.state.compacting !== undefined;
+      expect(keys.length > 0 || hasChildren(stream)).toBe(isActive);
       expect(keys.filter((key) => key.startsWith("advance:"))).toEqual([]);
     };
     fc.assert(
@@ -182,7 +236,7 @@ describe("whatever happens to a session", () => {
   it("a command that comes twice has one effect", () => {
     fc.assert(
       fc.property(sessionInit, happenings, (init, story) => {
-        const stream = newSession(init, served);
+        const stream = newSession(init, served, HOOK_CAPABILITIES);
         const seen: string[] = [];
         for (const what of story) {
           const command = commandOf(stream, what, seen);
@@ -193,7 +247,8 @@ describe("whatever happens to a session", () => {
           const again = stream.execute(command);
           // What may be said twice is put on record twice; everything else is refused. Neither changes what is to be done.
           const [said = ""] = again.cases;
-          if (again.rejection === undefined) expect(["turnCancelRequested", "turnSteered", "sessionPolicyUpdated", "sessionCompacted"]).toContain(said);
+          if (again.rejection === undefined)
+            expect(["turnCancelRequested", "turnSteered", "sessionPolicyUpdated", "sessionCompacted", "sessionRewound"]).toContain(said);
           expect(again.cases.length).toBeLessThan(2);
           expect(stream.outstanding()).toEqual(before);
         }
@@ -219,8 +274,9 @@ describe("whatever happens to a session", () => {
         const from = before?.payload.case === "modelRequested" ? before.payload.value.conversationThroughSeq : 0n;
         const since = upTo(through).filter(({ seq }) => seq > from);
         // A compaction makes the reader begin anew.
-        if (before !== undefined && !since.some(({ payload }) => payload.case === "sessionCompacted")) {
-          expect([...foldConversation(upTo(from)), ...foldConversation(since)]).toEqual(whole);
+        if (before !== undefined && !since.some(({ payload }) => payload.case === "sessionCompacted" || payload.case === "sessionRewound")) {
+          const { turnId } = event;
+          expect([...foldConversation(upTo(from), { turnId }), ...foldConversation(since, { turnId })]).toEqual(whole);
         }
         before = event;
       }
@@ -228,7 +284,7 @@ describe("whatever happens to a session", () => {
   });
 
   it("a turn that is paused is given nothing more to do, and is called paused once nothing runs", () => {
-    const dispatched = (stream: SessionStream) => new Set(stream.work().map(({ key }) => key));
+    const dispatched = (stream: SessionStream) => new Set(workOfTurn(stream).map(({ key }) => key));
     fc.assert(
       fc.property(sessionInit, happenings, (init, story) => {
         let before: ReadonlySet<string> = new Set();
@@ -237,7 +293,7 @@ describe("whatever happens to a session", () => {
           const now = dispatched(stream);
           const turn = activeTurn(stream.state);
           if (wasPaused && turn?.paused === true) expect([...now].filter((key) => !before.has(key))).toEqual([]);
-          if (turn?.paused === true) expect(turnStatus(turn) === TurnStatus.PAUSED).toBe(now.size === 0);
+          if (turn?.paused === true) expect(turnStatus(turn) === TurnStatus.PAUSED).toBe(now.size === 0 && !hasChildren(stream));
           wasPaused = turn?.paused === true;
           before = now;
         });
@@ -282,7 +338,12 @@ describe("whatever happens to a session", () => {
     property(({ events }) => {
       for (let to = 1; to <= events.length; to += 1) {
         for (const drive of [cooperate, loseAll]) {
-          const resumed: SessionStream = new TestStream(sessionDecider, { streamId: SESSION_ID, tools: served, history: events.slice(0, to) });
+          const resumed: SessionStream = new TestStream(sessionDecider, {
+            streamId: SESSION_ID,
+            tools: served,
+            capabilities: HOOK_CAPABILITIES,
+            history: events.slice(0, to),
+          });
           drive(resumed);
           expect(activeTurn(resumed.state)).toBeUndefined();
           expect(resumed.outstanding()).toEqual([]);
@@ -297,22 +358,30 @@ const STEPS_MAX = 200;
 
 /** Workers do what is to be done; what nobody does, the deadline ends. */
 function cooperate(stream: SessionStream): void {
-  for (let step = 0; step < STEPS_MAX && activeTurn(stream.state) !== undefined; step += 1) {
+  for (let step = 0; step < STEPS_MAX && (stream.outstanding().length > 0 || hasChildren(stream)); step += 1) {
     const [task] = stream.work();
-    if (task === undefined) stream.must(fired(stream.timers().at(-1) ?? ""));
+    if (task === undefined) stream.must(childEnd(stream, 0) ?? fired(stream.timers().at(-1) ?? ""));
     else {
       stream.execute(started(task));
       if (task.cancelRequested) stream.must(settled(task, cancelled()));
-      else stream.must(settled(task, task.task.kind.case === "model" ? answer([textPart("Done.")]) : toolResult()));
+      else stream.must(settled(task, done(task)));
     }
   }
 }
 
+function done({ task }: WorkTask): TaskSettled["outcome"] {
+  if (task.kind.case === "model") return answer([textPart("Done.")]);
+  if (task.kind.case === "hook") return edited([]);
+  if (task.kind.case === "compaction") return summarised();
+  if (task.kind.case === "undo") return { case: "undo", value: create(UndoResultSchema, { changeIds: task.kind.value.changeIds }) };
+  return task.kind.case === "tool" && task.kind.value.preview ? preview() : toolResult();
+}
+
 /** Every worker is lost. */
 function loseAll(stream: SessionStream): void {
-  for (let step = 0; step < STEPS_MAX && activeTurn(stream.state) !== undefined; step += 1) {
+  for (let step = 0; step < STEPS_MAX && (stream.outstanding().length > 0 || hasChildren(stream)); step += 1) {
     const [task] = stream.work();
-    if (task === undefined) stream.must(fired(stream.timers().at(-1) ?? ""));
+    if (task === undefined) stream.must(childEnd(stream, 3) ?? fired(stream.timers().at(-1) ?? ""));
     else {
       stream.execute(started(task));
       stream.must(lost(task));

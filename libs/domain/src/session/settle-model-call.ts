@@ -14,7 +14,6 @@ import type { TaskSettled, TaskStarted } from "../task.ts";
 import { answerParts } from "./answer-parts.ts";
 import { boundedError } from "./bounded-error.ts";
 import { conflict, invalid } from "./rejections.ts";
-import { requestToolCalls } from "./request-tool-calls.ts";
 import { LOST_LEASES_MAX, MODEL_ATTEMPTS_MAX, retryDelayMs } from "./retry.ts";
 import type { SessionRecorder } from "./session-command.ts";
 import { mayNotStart } from "./start-refusal.ts";
@@ -45,16 +44,16 @@ export function settleModelCall(recorder: SessionRecorder, turn: TurnState, call
         providerMetadataJson: completed.providerMetadataJson.toWellFormed(),
         durationMs: completed.durationMs,
         firstOutputMs: completed.firstOutputMs,
+        contextWindowTokens: completed.contextWindowTokens,
       });
       recorder.record({ ...ids, payload: { case: "modelCompleted", value }, sensitive: true });
-      recordUsage(recorder, ids, usage);
-      requestToolCalls(recorder, value);
+      recordUsage(recorder, ids, call.model, usage);
       return undefined;
     }
     case "failure": {
       const { unknown, afterOutput, usage } = outcome.value;
       const error = boundedError(outcome.value.error);
-      recordUsage(recorder, ids, usage);
+      recordUsage(recorder, ids, call.model, usage);
       failAttempt(
         recorder,
         turn,
@@ -77,6 +76,11 @@ export function settleModelCall(recorder: SessionRecorder, turn: TurnState, call
     }
     case "tool":
     case "function":
+    case "preview":
+    case "inputRequired":
+    case "hook":
+    case "compaction":
+    case "undo":
     case undefined:
       return invalid("settlement", "A model call is settled by a model's result, a failure or a cancellation.");
     default:
@@ -110,9 +114,9 @@ function failAttempt(recorder: SessionRecorder, turn: TurnState, call: ModelCall
   }
 }
 
-function recordUsage(recorder: SessionRecorder, ids: { turnId: string; modelCallId: string }, usage: Usage | undefined): void {
+function recordUsage(recorder: SessionRecorder, ids: { turnId: string; modelCallId: string }, model: string, usage: Usage | undefined): void {
   if (usage === undefined) return;
-  const value = create(ModelUsageRecordedSchema, { model: recorder.state.agent?.model ?? "", usage });
+  const value = create(ModelUsageRecordedSchema, { model, usage });
   recorder.record({ ...ids, payload: { case: "modelUsageRecorded", value } });
 }
 

@@ -12,6 +12,9 @@ import type { Rejected } from "../decider.ts";
 import type { TaskSettled, TaskStarted } from "../task.ts";
 import { utf8Length } from "../text.ts";
 import { boundedError } from "./bounded-error.ts";
+import { changesProblem, recordChanges } from "./changes.ts";
+import { failToolCall } from "./fail-tool-call.ts";
+import { askToGoOn } from "./input.ts";
 import { conflict, invalid } from "./rejections.ts";
 import { LOST_LEASES_MAX } from "./retry.ts";
 import type { SessionRecorder } from "./session-command.ts";
@@ -32,39 +35,49 @@ export function startToolCall(recorder: SessionRecorder, turn: TurnState, call: 
 export function settleToolCall(recorder: SessionRecorder, turn: TurnState, call: ToolCallState, command: TaskSettled): Rejected | undefined {
   const { outcome } = command;
   const ids = idsOf(turn, call);
+  const wrong = changesProblem(outcome);
+  if (wrong !== undefined) return wrong;
   switch (outcome.case) {
     case "tool": {
       if (!call.started && !isIdempotent(turn, call)) {
         return conflict("TASK_NOT_STARTED", `Task ${command.key} was settled without its start having been recorded.`, [], { key: command.key });
       }
-      const { durationMs } = outcome.value;
+      recordChanges(recorder, ids, call.tool, outcome);
+      const { durationMs, breakTurn } = outcome.value;
       const output = outcome.value.output ?? create(ValueSchema, { kind: { case: "json", value: "null" } });
-      const wrong = outputError(call, output);
-      if (wrong === undefined) {
-        recorder.record({ ...ids, payload: { case: "toolCompleted", value: create(ToolCompletedSchema, { output, durationMs }) }, sensitive: true });
+      const unkept = outputError(call, output);
+      if (unkept === undefined) {
+        const value = create(ToolCompletedSchema, { output, durationMs, breakTurn });
+        recorder.record({ ...ids, payload: { case: "toolCompleted", value }, sensitive: true });
       } else {
-        recorder.record({ ...ids, payload: { case: "toolFailed", value: create(ToolFailedSchema, { error: wrong, durationMs }) }, sensitive: true });
+        recorder.record({ ...ids, payload: { case: "toolFailed", value: create(ToolFailedSchema, { error: unkept, durationMs }) }, sensitive: true });
       }
       return undefined;
     }
     case "failure": {
+      recordChanges(recorder, ids, call.tool, outcome);
       const error = boundedError(outcome.value.error);
       if (outcome.value.unknown) settleUnknown(recorder, ids, error.message);
-      else
-        recorder.record({
-          ...ids,
-          payload: { case: "toolFailed", value: create(ToolFailedSchema, { error, durationMs: outcome.value.durationMs }) },
-          sensitive: true,
-        });
+      else failToolCall(recorder, turn, call, error, outcome.value.durationMs);
       return undefined;
     }
+    case "inputRequired":
+      if (!call.started && !isIdempotent(turn, call)) {
+        return conflict("TASK_NOT_STARTED", `Task ${command.key} was settled without its start having been recorded.`, [], { key: command.key });
+      }
+      return askToGoOn(recorder, turn, call, outcome.value);
     case "cancelled": {
+      recordChanges(recorder, ids, call.tool, outcome);
       const reason = turn.cancel === undefined ? `Worker ${command.worker} stopped the call unasked.` : "The turn was asked to stop.";
       recorder.record({ ...ids, payload: { case: "toolCancelled", value: create(ToolCancelledSchema, { reason }) } });
       return undefined;
     }
     case "model":
     case "function":
+    case "preview":
+    case "hook":
+    case "compaction":
+    case "undo":
     case undefined:
       return invalid("settlement", "A tool call is settled by a tool's result, a failure or a cancellation.");
     default:

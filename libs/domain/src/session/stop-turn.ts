@@ -11,20 +11,28 @@ import {
 import { type AbandonTurnRequest, AbandonTurnResponseSchema, type CancelTurnRequest, CancelTurnResponseSchema, SessionStatus } from "@forge/protocol/session";
 import type { Rejected } from "../decider.ts";
 import { isStorable } from "../text.ts";
+import { compactionError, failCompaction } from "./compaction/settle-compaction.ts";
+import { stopHook } from "./hooks/settle-hook.ts";
 import { invalid, sessionMissing, turnNotActive } from "./rejections.ts";
 import type { SessionRecorder, SessionResult } from "./session-command.ts";
-import { activeTurn, type TurnState } from "./state.ts";
+import { activeTurn, isUnderWay, type TurnState } from "./state.ts";
 
 const REASON_MAX = 1_024;
 
 /** The reason of a stop whose turn ends as BUDGET_WALL_TIME. */
 export const DEADLINE = "deadline";
 
-/** A parent does not know its turn's id, so in a session that works for a run's step an empty one names the active turn. */
+/** The reason of a stop whose turn ends as DENIED: a person said so with a denial. */
+export const DENIED = "denied";
+
+/** The reason of a stop whose turn ends as TASK_FAILED: a tool call failed, and the agent's recovery says to stop. */
+export const TOOL_FAILED = "tool_failed";
+
+/** A parent does not know its turn's id, so in a session that works for a run's step, or for another session's call, an empty one names the active turn. */
 export function cancelTurn(recorder: SessionRecorder, request: CancelTurnRequest): SessionResult | Rejected {
   const { state, context } = recorder;
   if (state.status === SessionStatus.UNSPECIFIED) return sessionMissing(context.streamId);
-  const byParent = request.turnId === "" && state.parent !== undefined;
+  const byParent = request.turnId === "" && (state.parent !== undefined || state.parentCall !== undefined);
   if (request.turnId === "" && !byParent) return invalid("turn_id", "Name the turn to cancel.");
   const turn = activeTurn(state);
   if (turn === undefined || (!byParent && turn.turnId !== request.turnId)) return turnNotActive(context.streamId, request.turnId);
@@ -37,20 +45,33 @@ export function reachDeadline(recorder: SessionRecorder, turn: TurnState): void 
   requestStop(recorder, turn, DEADLINE);
 }
 
+/** A person denied a call and wants no more of it: the rest of the answer's calls stop as well. */
+export function denyAndStop(recorder: SessionRecorder): void {
+  const turn = activeTurn(recorder.state);
+  if (turn !== undefined) requestStop(recorder, turn, DENIED);
+}
+
+/** Once a call has failed for a turn that is to stop then, what is still open stops too. */
+export function stopAfterFailure(recorder: SessionRecorder, turn: TurnState): true {
+  requestStop(recorder, turn, TOOL_FAILED);
+  return true;
+}
+
 /** What was not dispatched ends at once; what was, stays open until its worker says that it has stopped. */
 function requestStop(recorder: SessionRecorder, turn: TurnState, reason: string): void {
   recorder.record({ turnId: turn.turnId, payload: { case: "turnCancelRequested", value: create(TurnCancelRequestedSchema, { reason }) } });
   cancelUndispatched(recorder, turn, "The turn was asked to stop before the call was dispatched.");
 }
 
-/** Ends the calls that were not dispatched: they are known never to have begun. */
+/** Ends the calls that were not dispatched, and the hook that is asked: they are known never to have begun. */
 export function cancelUndispatched(recorder: SessionRecorder, turn: TurnState, reason: string): void {
   const { turnId, modelCall } = turn;
+  stopHook(recorder, turn, "The turn was asked to stop before the hook had answered.");
   if (modelCall?.dispatched === false) {
     recorder.record({ turnId, modelCallId: modelCall.modelCallId, payload: { case: "modelCancelled", value: create(ModelCancelledSchema) } });
   }
   for (const call of turn.toolCalls) {
-    if (call.dispatched) continue;
+    if (isUnderWay(call)) continue;
     recorder.record({
       turnId,
       toolCallId: call.toolCallId,
@@ -72,9 +93,16 @@ export function abandonTurn(recorder: SessionRecorder, request: AbandonTurnReque
   const { turnId, modelCall } = turn;
   cancelUndispatched(recorder, turn, "The turn was abandoned before the call was dispatched.");
   for (const call of turn.toolCalls) {
-    if (!call.dispatched) continue;
+    if (!isUnderWay(call)) continue;
     const value = create(ToolSettledUnknownSchema, { reason: "The turn was abandoned while the call was under way." });
     recorder.record({ turnId, toolCallId: call.toolCallId, payload: { case: "toolSettledUnknown", value } });
+  }
+  if (state.compacting !== undefined && turn.compaction?.isOwn === true) {
+    failCompaction(
+      recorder,
+      state.compacting,
+      compactionError(ErrorCode.CANCELLED, "TURN_ABANDONED", "The turn was abandoned while it waited for the summary."),
+    );
   }
   if (modelCall?.dispatched === true) {
     const error = create(ForgeErrorSchema, {

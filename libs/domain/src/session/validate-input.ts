@@ -10,20 +10,25 @@ const PREVIEW_MAX = 256;
 
 /** The first thing wrong with what a person says, with its field; undefined where all is well. */
 export function validateInput(input: readonly Part[]): Rejected | undefined {
-  if (input.length > PARTS_MAX) return invalid("input", `At most ${PARTS_MAX} parts.`);
-  let textBytes = 0;
-  let saysSomething = false;
-  for (const [index, part] of input.entries()) {
-    const field = `input[${index}]`;
+  const wrong = validateParts("input", input);
+  if (wrong !== undefined) return wrong;
+  const saysSomething = input.some(({ kind }) => kind.case === "artifact" || (kind.case === "text" && kind.value.text.trim() !== ""));
+  if (!saysSomething) return invalid("input", "At least one part with text or an artifact is needed.");
+  const textBytes = input.reduce((sum, { kind }) => sum + (kind.case === "text" ? utf8Length(kind.value.text) : 0), 0);
+  if (textBytes > TEXT_BYTES_MAX) return invalid("input", "The texts of an input have at most 64 KiB in all; store what is longer as an artifact.");
+  return undefined;
+}
+
+/** The first thing that is no text and no artifact, or not one that can be kept. */
+export function validateParts(name: string, parts: readonly Part[]): Rejected | undefined {
+  if (parts.length > PARTS_MAX) return invalid(name, `At most ${PARTS_MAX} parts.`);
+  for (const [index, part] of parts.entries()) {
+    const field = `${name}[${index}]`;
     if (part.providerMetadataJson !== "") return invalid(`${field}.provider_metadata_json`, "Only a model's answer carries provider metadata.");
     switch (part.kind.case) {
-      case "text": {
-        const { text } = part.kind.value;
-        if (!isStorable(text)) return invalid(`${field}.text`, "A text has no NUL and no half of a surrogate pair.");
-        textBytes += utf8Length(text);
-        saysSomething ||= text.trim() !== "";
+      case "text":
+        if (!isStorable(part.kind.value.text)) return invalid(`${field}.text`, "A text has no NUL and no half of a surrogate pair.");
         break;
-      }
       case "artifact": {
         const { sha256, mediaType, preview } = part.kind.value;
         if (!/^[0-9a-f]{64}$/.test(sha256))
@@ -31,14 +36,11 @@ export function validateInput(input: readonly Part[]): Rejected | undefined {
         if (mediaType.length > MEDIA_TYPE_MAX || !isStorable(mediaType))
           return invalid(`${field}.artifact.media_type`, "A media type has at most 256 characters.");
         if (preview.length > PREVIEW_MAX || !isStorable(preview)) return invalid(`${field}.artifact.preview`, "A preview has at most 256 characters.");
-        saysSomething = true;
         break;
       }
       default:
-        return invalid(field, "A person's input is text or an artifact.");
+        return invalid(field, "What is said is text or an artifact.");
     }
   }
-  if (!saysSomething) return invalid("input", "At least one part with text or an artifact is needed.");
-  if (textBytes > TEXT_BYTES_MAX) return invalid("input", "The texts of an input have at most 64 KiB in all; store what is longer as an artifact.");
   return undefined;
 }

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type OpenCall, OpenCallSchema, type Session, SessionSchema, type Turn, TurnOutcome, TurnSchema } from "@forge/protocol/session";
+import { estimatedTokens, windowTokens } from "./compaction/context-use.ts";
 import { type SessionState, type TurnState, turnStatus } from "./state.ts";
 
 /** The session as clients see it. `seq` is the stream's newest, deltas included. */
@@ -16,28 +17,35 @@ export function sessionView(state: SessionState, seq: number): Session {
     queue: state.queue,
     createdAt: timestampFromMs(state.createdAtMs),
     updatedAt: timestampFromMs(state.updatedAtMs),
-    turn: state.turn === undefined ? undefined : turnView(state.turn, state.agent?.model ?? ""),
+    turn: state.turn === undefined ? undefined : turnView(state.turn),
     turnCount: state.turnCount,
     usage: state.usage,
     parent: state.parent,
+    parentCall: state.parentCall,
+    context: { tokens: BigInt(estimatedTokens(state.context)), windowTokens: windowTokens(state) },
+    plan: state.plan,
+    compactionId: state.compacting?.compactionId,
+    grants: [...state.grants],
+    undoId: state.undo?.undoId,
+    changeCount: state.changeCount,
   });
 }
 
-function turnView(turn: TurnState, model: string): Turn {
+function turnView(turn: TurnState): Turn {
   return create(TurnSchema, {
     turnId: turn.turnId,
     status: turnStatus(turn),
     outcome: turn.end?.outcome ?? TurnOutcome.UNSPECIFIED,
     startedAt: timestampFromMs(turn.startedAtMs),
     endedAt: turn.end === undefined ? undefined : timestampFromMs(turn.end.endedAtMs),
-    openCalls: openCalls(turn, model),
+    openCalls: openCalls(turn),
     usage: turn.usage,
     error: turn.end?.error,
     paused: turn.end === undefined && turn.paused,
   });
 }
 
-function openCalls(turn: TurnState, model: string): OpenCall[] {
+function openCalls(turn: TurnState): OpenCall[] {
   const cancellationPending = turn.cancel !== undefined;
   const calls = turn.toolCalls.map((call) =>
     create(OpenCallSchema, {
@@ -52,6 +60,6 @@ function openCalls(turn: TurnState, model: string): OpenCall[] {
     }),
   );
   if (turn.modelCall === undefined) return calls;
-  const { modelCallId, started } = turn.modelCall;
+  const { modelCallId, model, started } = turn.modelCall;
   return [create(OpenCallSchema, { id: modelCallId, name: model, isModelCall: true, started, cancellationPending }), ...calls];
 }

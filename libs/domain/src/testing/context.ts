@@ -13,6 +13,8 @@ export interface TestContextOptions {
   readonly commandId?: string;
   /** What live workers serve, in every queue. */
   readonly tools?: readonly ToolSpec[];
+  /** Capabilities beside tools that live workers serve, in every queue. */
+  readonly capabilities?: readonly string[];
   /** Texts of artifacts by hash. */
   readonly artifacts?: Readonly<Record<string, string>>;
   /** The next fresh id's number; share one object to keep ids unique over many contexts. */
@@ -43,9 +45,10 @@ export function testContext(options: TestContextOptions = {}): Context {
           .update(JSON.stringify(["default", ...parts]), "utf8")
           .digest(),
       ),
-    sha256: (text) => createHash("sha256").update(text, "utf8").digest("hex"),
+    sha256: (data) => createHash("sha256").update(data).digest("hex"),
     artifact: (sha256) => options.artifacts?.[sha256],
     tools: () => tools,
+    serves: (_, capability) => options.capabilities?.includes(capability) === true,
   };
 }
 

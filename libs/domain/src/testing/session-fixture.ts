@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { ErrorCode, ForgeErrorSchema, UsageSchema } from "@forge/protocol/common";
-import { FinishReason, ModelCompletedSchema, ModelStartedSchema, ResolveApprovalRequestSchema } from "@forge/protocol/event";
+import { FinishReason, HookEditSchema, ModelCompletedSchema, ModelStartedSchema, ResolveApprovalRequestSchema } from "@forge/protocol/event";
 import {
   AbandonTurnRequestSchema,
   CancelTurnRequestSchema,
@@ -16,8 +16,8 @@ import {
   SteerTurnRequestSchema,
   UpdateSessionPolicyRequestSchema,
 } from "@forge/protocol/session";
-import { Decision, RiskLevel, type ToolSpec, ToolSpecSchema } from "@forge/protocol/tool";
-import { ModelResultSchema, TaskCancelledSchema, TaskFailureSchema, ToolResultSchema } from "@forge/protocol/worker";
+import { Decision, RiskLevel, ToolPreviewSchema, type ToolSpec, ToolSpecSchema } from "@forge/protocol/tool";
+import { CompactionResultSchema, HookResultSchema, ModelResultSchema, TaskCancelledSchema, TaskFailureSchema, ToolResultSchema } from "@forge/protocol/worker";
 import type { SessionCommand, SessionResult } from "../session/session-command.ts";
 import { sessionDecider } from "../session/session-decider.ts";
 import type { SessionState } from "../session/state.ts";
@@ -36,6 +36,11 @@ export const SEARCH = tool("tools.search", RiskLevel.READ);
 export const WRITE = tool("tools.write", RiskLevel.CHANGE);
 export const SHELL = tool("tools.shell", RiskLevel.EXECUTE);
 export const TOOLS = [READ, SEARCH, WRITE, SHELL];
+
+/** Tools whose worker can tell what a call would do. */
+export const PATCH = create(ToolSpecSchema, { ...tool("tools.patch", RiskLevel.CHANGE), previews: true });
+export const RUN = create(ToolSpecSchema, { ...tool("tools.run", RiskLevel.EXECUTE), previews: true });
+export const PREVIEWED = [PATCH, RUN];
 
 export type SessionStream = TestStream<SessionState, SessionCommand, SessionResult>;
 export type SessionInit = Exclude<MessageInitShape<typeof CreateSessionRequestSchema>, { $typeName: string }>;
@@ -62,8 +67,13 @@ export const updatePolicy = (policy?: SessionInit["policy"]): SessionCommand => 
 export const compactSession = (summary = "They spoke.", throughSeq = 0): SessionCommand =>
   create(CompactSessionRequestSchema, { sessionId: SESSION_ID, summary, throughSeq: BigInt(throughSeq) });
 
-export function resolve(approvalId: string, decision: Decision, comment = ""): SessionCommand {
-  return create(ResolveApprovalRequestSchema, { approvalId, decision, comment });
+export function resolve(
+  approvalId: string,
+  decision: Decision,
+  comment = "",
+  more: Exclude<MessageInitShape<typeof ResolveApprovalRequestSchema>, { $typeName: string }> = {},
+): SessionCommand {
+  return create(ResolveApprovalRequestSchema, { approvalId, decision, comment, ...more });
 }
 
 export function textPart(text: string): Part {
@@ -76,14 +86,14 @@ export function callPart(name: string, argumentsJson = "{}", providerCallId = ""
 }
 
 /** A session with its first turn started and its model call under way. */
-export function sessionInTurn(init: SessionInit = {}, tools: readonly ToolSpec[] = TOOLS): SessionStream {
-  const stream = newSession(init, tools);
+export function sessionInTurn(init: SessionInit = {}, tools: readonly ToolSpec[] = TOOLS, capabilities: readonly string[] = []): SessionStream {
+  const stream = newSession(init, tools, capabilities);
   stream.must(startTurn());
   return stream;
 }
 
-export function newSession(init: SessionInit = {}, tools: readonly ToolSpec[] = TOOLS): SessionStream {
-  const stream = new TestStream(sessionDecider, { streamId: SESSION_ID, tools });
+export function newSession(init: SessionInit = {}, tools: readonly ToolSpec[] = TOOLS, capabilities: readonly string[] = []): SessionStream {
+  const stream = new TestStream(sessionDecider, { streamId: SESSION_ID, tools, capabilities });
   stream.must(createSession(init));
   return stream;
 }
@@ -93,13 +103,35 @@ export function turnIdOf(stream: SessionStream): string {
 }
 
 export function modelTask(stream: SessionStream): WorkTask {
-  const task = stream.work().find(({ capability }) => capability.startsWith("model:"));
+  const task = stream.work().find((work) => work.task.kind.case === "model");
   if (task === undefined) throw new Error("No model call is outstanding.");
   return task;
 }
 
+export function hookTask(stream: SessionStream, name?: string): WorkTask {
+  const task = stream.work().find((work) => work.task.kind.case === "hook" && (name === undefined || work.capability === `hook:${name}`));
+  if (task === undefined) throw new Error("No hook is asked.");
+  return task;
+}
+
+export function compactionTask(stream: SessionStream): WorkTask {
+  const task = stream.work().find((work) => work.task.kind.case === "compaction");
+  if (task === undefined) throw new Error("No summary is being written.");
+  return task;
+}
+
+/** A hook's answer. */
+export function edited(edits: MessageInitShape<typeof HookEditSchema>["kind"][], durationMs = 3n): TaskSettled["outcome"] {
+  return { case: "hook", value: create(HookResultSchema, { edits: edits.map((kind) => create(HookEditSchema, { kind })), durationMs }) };
+}
+
+/** A model's summary. */
+export function summarised(summary = "They spoke.", tokens = 20n): TaskSettled["outcome"] {
+  return { case: "compaction", value: create(CompactionResultSchema, { summary, usage: create(UsageSchema, { inputTokens: tokens, outputTokens: tokens }) }) };
+}
+
 export function toolTask(stream: SessionStream, name: string): WorkTask {
-  const task = stream.work().find(({ capability }) => capability === `tool:${name}`);
+  const task = stream.work().find(({ key, capability }) => key.startsWith("tool:") && capability === `tool:${name}`);
   if (task === undefined) throw new Error(`No call of ${name} is outstanding.`);
   return task;
 }
@@ -125,16 +157,31 @@ export function toolResult(json = '"done"'): TaskSettled["outcome"] {
 }
 
 export function failure(
-  init: { retryable?: boolean; afterOutput?: boolean; unknown?: boolean; retryAfterSeconds?: number; message?: string } = {},
+  init: { retryable?: boolean; afterOutput?: boolean; unknown?: boolean; retryAfterSeconds?: number; message?: string; reason?: string } = {},
 ): TaskSettled["outcome"] {
   const error = create(ForgeErrorSchema, {
     code: ErrorCode.PROVIDER_ERROR,
-    reason: "RATE_LIMIT",
+    reason: init.reason ?? "RATE_LIMIT",
     message: init.message ?? "Too many requests.",
     retryable: init.retryable ?? false,
     retryAfter: init.retryAfterSeconds === undefined ? undefined : { seconds: BigInt(init.retryAfterSeconds) },
   });
   return { case: "failure", value: create(TaskFailureSchema, { error, afterOutput: init.afterOutput, unknown: init.unknown }) };
+}
+
+export function preview(init: Exclude<MessageInitShape<typeof ToolPreviewSchema>, { $typeName: string }> = {}): TaskSettled["outcome"] {
+  return { case: "preview", value: create(ToolPreviewSchema, { title: "does it", diff: "-a\n+b\n", factsJson: '{"a":1}', ...init }) };
+}
+
+/** Lets the worker say what the first call of the tool that is asked about would do. */
+export function tellPreview(stream: SessionStream, name: string, init: Parameters<typeof preview>[0] = {}) {
+  return stream.must(settled(previewTask(stream, name), preview(init)), "worker:executor");
+}
+
+export function previewTask(stream: SessionStream, name: string): WorkTask {
+  const task = stream.work().find(({ key, capability }) => key.startsWith("preview:") && capability === `tool:${name}`);
+  if (task === undefined) throw new Error(`No preview of ${name} is outstanding.`);
+  return task;
 }
 
 export const cancelled = (): TaskSettled["outcome"] => ({ case: "cancelled", value: create(TaskCancelledSchema) });

@@ -20,6 +20,8 @@ export interface TestStreamOptions {
   readonly streamId?: string;
   /** What live workers serve; may be changed between commands. */
   readonly tools?: readonly ToolSpec[];
+  /** Capabilities beside tools that live workers serve. */
+  readonly capabilities?: readonly string[];
   readonly artifacts?: Readonly<Record<string, string>>;
   /** What happened before, for a stream that is taken up again after a crash. */
   readonly history?: readonly Event[];
@@ -56,9 +58,9 @@ export class TestStream<State, Command, Result> {
 
   /** The context that the next command is decided in. */
   context(principal = "cli"): Context {
-    const { streamId, artifacts } = this.#options;
+    const { streamId, artifacts, capabilities } = this.#options;
     const commandId = `command-${this.#commandCount}`;
-    return testContext({ streamId, artifacts, principal, commandId, nowMs: this.nowMs, seq: this.seq, tools: this.tools, ids: this.#ids });
+    return testContext({ streamId, artifacts, capabilities, principal, commandId, nowMs: this.nowMs, seq: this.seq, tools: this.tools, ids: this.#ids });
   }
 
   execute(command: Command, principal?: string): Effect<Result> {

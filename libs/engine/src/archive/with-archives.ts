@@ -39,7 +39,8 @@ class ArchiveReader {
       if (found.length >= range.limit || part.firstSeq > BigInt(throughSeq)) break;
       if (part.lastSeq <= BigInt(range.afterSeq)) continue;
       const events = await this.#part(namespace, `${namespace}\n${sha256}\n${index}`, part);
-      found.push(...events.filter(({ seq }) => seq > range.afterSeq && seq <= throughSeq).slice(0, range.limit - found.length));
+      const isAsked = ({ seq, kind }: StoredEvent) => seq > range.afterSeq && seq <= throughSeq && (range.kinds?.includes(kind) ?? true);
+      found.push(...events.filter(isAsked).slice(0, range.limit - found.length));
     }
     return found;
   }

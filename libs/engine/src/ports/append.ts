@@ -1,4 +1,4 @@
-import type { Listing } from "@forge/domain";
+import type { Listing, StreamKindName } from "@forge/domain";
 import type { StoredEvent } from "./stored-event.ts";
 
 /** A task's lease as its holder proves it. */
@@ -41,7 +41,7 @@ export interface NewTask {
 export interface StreamAppend {
   readonly namespace: string;
   readonly streamId: string;
-  readonly kind: "session" | "run";
+  readonly kind: StreamKindName;
   /** The head's seq that was decided on; 0 creates the stream. */
   readonly expectedSeq: number;
   /** Contiguous from expectedSeq + 1; at least one. */

@@ -1,3 +1,4 @@
+import type { StreamKindName } from "@forge/domain";
 import type { Role } from "@forge/protocol";
 import type { AppendOutcome, StreamAppend } from "./append.ts";
 import type { ArchiveStore } from "./archive-store.ts";
@@ -10,7 +11,7 @@ import type { TaskStore } from "./task-store.ts";
 
 /** A stream's head and what is needed to fold it. */
 export interface LoadedStream {
-  readonly kind: "session" | "run";
+  readonly kind: StreamKindName;
   /** Deltas included. */
   readonly seq: number;
   /** The newest snapshot of the asked reducer version, if there is one. */
@@ -118,12 +119,16 @@ export interface Store extends ArchiveStore, DefinitionStore, TaskStore, Replica
   append(appends: readonly StreamAppend[]): Promise<readonly AppendOutcome[]>;
   /** Consistent as of one database snapshot. */
   load(namespace: string, streamId: string, reducerVersion: number, afterSeq?: number): Promise<LoadedStream | undefined>;
-  /** Events with seq in (afterSeq, throughSeq], deltas included when asked, at most `limit` (1 to 10,000), in order. */
-  readEvents(namespace: string, streamId: string, range: { afterSeq: number; throughSeq?: number; limit: number; deltas: boolean }): Promise<EventPage>;
+  /** Events with seq in (afterSeq, throughSeq], deltas included when asked, of these kinds only where some are named, at most `limit` (1 to 10,000), in order. */
+  readEvents(
+    namespace: string,
+    streamId: string,
+    range: { afterSeq: number; throughSeq?: number; limit: number; deltas: boolean; kinds?: readonly string[] },
+  ): Promise<EventPage>;
   /** Head seqs of streams that exist. */
   heads(
     streams: readonly { namespace: string; streamId: string }[],
-  ): Promise<readonly { namespace: string; streamId: string; kind: "session" | "run"; seq: number }[]>;
+  ): Promise<readonly { namespace: string; streamId: string; kind: StreamKindName; seq: number }[]>;
   findCommands(namespace: string, streamId: string, commandIds: readonly string[]): Promise<readonly StoredCommand[]>;
   saveSnapshot(namespace: string, streamId: string, seq: number, reducerVersion: number, bytes: Uint8Array): Promise<void>;
   /** Removes deltas up to a seq and remembers how far. Idempotent. */

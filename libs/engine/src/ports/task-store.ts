@@ -1,10 +1,11 @@
+import type { StreamKindName } from "@forge/domain";
 import type { NewTask } from "./append.ts";
 
 /** A task row. */
 export interface StoredTask {
   readonly namespace: string;
   readonly streamId: string;
-  readonly streamKind: "session" | "run";
+  readonly streamKind: StreamKindName;
   readonly key: string;
   readonly kind: "work" | "timer" | "command";
   readonly route: string;

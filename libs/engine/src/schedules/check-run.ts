@@ -43,6 +43,7 @@ export async function checkRun(options: {
     sha256: sha256Hex,
     artifact: (hash) => artifacts.get(hash),
     tools: () => [],
+    serves: () => false,
   });
   if ("rejection" in decision) throw ForgeError.from({ ...decision.rejection, origin: decision.rejection.origin || "control-plane" });
   return template;

@@ -30,12 +30,15 @@ export function checkRegister(request: RegisterRequest, call: Call): void {
     }
   }
   for (const capability of request.capabilities) {
-    if (capability.kind === CapabilityKind.UNSPECIFIED) throw ForgeError.validation("capabilities.kind", "a capability is of a model, a tool or a function");
+    if (capability.kind === CapabilityKind.UNSPECIFIED)
+      throw ForgeError.validation("capabilities.kind", "a capability is of a model, a tool, a function, a hook or a workspace");
     if (!/^[\x21-\x7e]{1,256}$/.test(capability.name))
       throw ForgeError.validation("capabilities.name", "a capability's name must be 1 to 256 visible ASCII characters");
     if (capability.kind === CapabilityKind.MODEL && !capability.name.endsWith("/*")) {
       throw ForgeError.validation("capabilities.name", `model capability ${capability.name} must name a provider: for example openai/*`);
     }
+    if (capability.kind === CapabilityKind.WORKSPACE && capability.name !== "undo")
+      throw ForgeError.validation("capabilities.name", `workspace capability ${capability.name} is none that is known: undo is`);
     if ((capability.kind === CapabilityKind.TOOL) !== (capability.tool !== undefined))
       throw ForgeError.validation("capabilities.tool", `capability ${capability.name}: a tool carries its spec, nothing else does`);
     if (capability.tool !== undefined && capability.tool.name !== capability.name)

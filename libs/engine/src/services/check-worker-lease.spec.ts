@@ -43,6 +43,27 @@ function setup() {
   return { check, leasedTask };
 }
 
+describe("a hook", () => {
+  const HOOK = toBinary(
+    TaskRecordSchema,
+    create(TaskRecordSchema, {
+      kind: { case: "work", value: create(TaskSchema, { kind: { case: "hook", value: { hook: "h", conversationThroughSeq: 7n } } }) },
+    }),
+  );
+  const check = (throughSeq: number | undefined) =>
+    checkWorkerLease({ leasedTask: async () => ({ bytes: HOOK, refersTo: false }) }, callOf("worker"), lease(`session/${SESSION}/hook:h`), {
+      kind: "conversation",
+      sessionId: SESSION,
+      ...(throughSeq === undefined ? {} : { throughSeq }),
+    });
+
+  it("reads the conversation up to what it is about, and no further", async () => {
+    await expect(check(7)).resolves.toBeUndefined();
+    await expect(check(3)).resolves.toBeUndefined();
+    for (const throughSeq of [8, 0]) await expect(check(throughSeq)).rejects.toMatchObject({ code: ErrorCode.PERMISSION_DENIED, reason: "LEASE_REQUIRED" });
+  });
+});
+
 const ACCESSES: LeasedAccess[] = [{ kind: "conversation", sessionId: SESSION }, { kind: "putArtifact" }, { kind: "getArtifact", sha256: INPUT }];
 
 describe("a worker", () => {

@@ -1,10 +1,12 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { sessionDecider } from "@forge/domain";
+import { foldConversation, sessionDecider } from "@forge/domain";
+import { ErrorCode } from "@forge/protocol/common";
+import { ForkChildSessionSchema } from "@forge/protocol/engine";
 import { type Event, EventSchema } from "@forge/protocol/event";
 import { ForkSessionRequestSchema, Role } from "@forge/protocol/session";
 import { describe, expect, it } from "vitest";
 import type { Store } from "../ports/index.ts";
-import { readFork } from "./fork-session.ts";
+import { readChildFork, readFork } from "./fork-session.ts";
 import { conversationEvents } from "./session-history.ts";
 
 type Payload = NonNullable<Exclude<MessageInitShape<typeof EventSchema>, { $typeName: string }>["payload"]>;
@@ -37,6 +39,37 @@ function session(...payloads: Payload[]) {
 }
 
 const request = (init: MessageInitShape<typeof ForkSessionRequestSchema> = {}) => create(ForkSessionRequestSchema, init);
+
+describe("what a sub-agent's session begins with", () => {
+  const fork = create(ForkChildSessionSchema, {
+    create: { title: "Talk / agent.a", queue: "q", agent: { model: "a/b" }, labels: { a: "b" }, parentCall: { sessionId: "s", depth: 1 } },
+    throughSeq: 2n,
+  });
+
+  it("is its caller's conversation up to the call, and what the caller asks for", async () => {
+    const { store, source } = session(message("one"), message("two"));
+    const engine = { read: async () => source as never };
+    const command = await readChildFork(store, engine, "default", "s", fork);
+    expect(command).toMatchObject({
+      $typeName: "session.fork_from",
+      sourceSessionId: "s",
+      throughSeq: 2,
+      title: "Talk / agent.a",
+      queue: "q",
+      agent: { model: "a/b" },
+      labels: { a: "b" },
+      parentCall: { sessionId: "s", depth: 1 },
+      messages: { length: 1 },
+    });
+  });
+
+  it("is nothing of a session that there is not, and of one that is too large", async () => {
+    const { store, source } = session(...Array.from({ length: 5_001 }, () => message("again")));
+    await expect(readChildFork(store, { read: async () => undefined }, "default", "s", fork)).rejects.toMatchObject({ code: ErrorCode.NOT_FOUND });
+    const whole = create(ForkChildSessionSchema, { ...fork, throughSeq: 5_002n });
+    await expect(readChildFork(store, { read: async () => source as never }, "default", "s", whole)).rejects.toMatchObject({ reason: "FORK_TOO_LARGE" });
+  });
+});
 
 describe("what a fork begins with", () => {
   it("is the conversation up to its seq, with the source's title and labels where it has none of its own", async () => {
@@ -82,5 +115,14 @@ describe("the events of a conversation", () => {
     expect(await seqs(4, 6)).toEqual({ seqs: [4, 5, 6], compactedSeq: 5 });
     expect(await seqs(2, 4)).toEqual({ seqs: [1, 2, 3, 4], compactedSeq: 3 });
     expect(await seqs(3, 4)).toEqual({ seqs: [4], compactedSeq: 0 });
+  });
+
+  it("are all for a reader who has read what a rewind left behind", async () => {
+    const rewound: Payload = { case: "sessionRewound", value: { throughSeq: 2n } };
+    const { store, source } = session(message("one"), message("two"), rewound, message("three"));
+    const { events, compactedSeq } = await conversationEvents(store, "default", source.state, { afterSeq: 3, throughSeq: 5 });
+    expect(compactedSeq).toBe(4);
+    expect(foldConversation(events).flatMap(({ parts }) => parts.map(({ kind }) => (kind.case === "text" ? kind.value.text : "")))).toEqual(["one", "three"]);
+    expect((await conversationEvents(store, "default", source.state, { afterSeq: 4, throughSeq: 5 })).compactedSeq).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 import { nearest } from "@forge/domain";
 import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
 import type { WorkerRegistry } from "../tasks/worker-registry.ts";
 
 const LISTED_MAX = 20;
@@ -21,4 +22,13 @@ export async function checkServed(registry: WorkerRegistry, namespace: string, q
       metadata: { name, queue: where },
     });
   }
+}
+
+/** Refused with unsupported, UNDO_NOT_SERVED, where no live worker of the queue can take back changes of files. */
+export async function checkUndone(registry: WorkerRegistry, namespace: string, queue: string): Promise<void> {
+  if (await registry.serves(namespace, queue, "workspace:undo")) return;
+  throw new ForgeError(ErrorCode.UNSUPPORTED, `no worker of queue ${queue} takes back changes of files: start one that has the workspace`, {
+    reason: "UNDO_NOT_SERVED",
+    metadata: { queue },
+  });
 }

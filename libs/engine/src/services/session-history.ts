@@ -12,7 +12,7 @@ const PAGE = 5_000;
 /** The events of a session's conversation in a range. */
 export interface ConversationEvents {
   readonly events: readonly Event[];
-  /** The seq of the last compaction in the range; 0: none. Where there is one, the events are those of the whole conversation. */
+  /** The seq of the last compaction or rewind in the range; 0: none. Where there is one, the events are those of the whole conversation. */
   readonly compactedSeq: number;
 }
 
@@ -29,10 +29,10 @@ export async function conversationEvents(
   const { sessionId, compaction } = state;
   const { afterSeq, throughSeq } = range;
   const isNewest = compaction !== undefined && compaction.seq > afterSeq && compaction.seq <= throughSeq;
-  const events = await readEvents(store, namespace, sessionId, { afterSeq: isNewest ? compaction.throughSeq : afterSeq, throughSeq });
+  const events = await readEvents(store, namespace, sessionId, { afterSeq: isNewest ? compaction.keptAfterSeq : afterSeq, throughSeq });
   if (isNewest) return { events, compactedSeq: compaction.seq };
   // Of those before the newest one nothing is kept, so that only reading tells: whoever asks for a conversation as it once was.
-  const earlier = Number(events.findLast((event) => event.payload.case === "sessionCompacted")?.seq ?? 0n);
+  const earlier = Number(events.findLast(({ payload }) => payload.case === "sessionCompacted" || payload.case === "sessionRewound")?.seq ?? 0n);
   if (earlier === 0 || afterSeq === 0) return { events, compactedSeq: earlier };
   return { events: await readEvents(store, namespace, sessionId, { afterSeq: 0, throughSeq }), compactedSeq: earlier };
 }

@@ -1,5 +1,5 @@
 import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
-import { foldConversation, type SessionState, sessionView } from "@forge/domain";
+import { foldConversation, isHookKey, type SessionState, sessionView } from "@forge/domain";
 import { type Api, type Call, checkText, ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import {
@@ -26,26 +26,33 @@ import {
   type ReadConversationRequest,
   type ReadConversationResponse,
   ReadConversationResponseSchema,
+  RewindSessionRequestSchema,
+  RewindSessionResponseSchema,
   type SessionService,
   SessionStatusSchema,
   StartTurnRequestSchema,
   StartTurnResponseSchema,
   SteerTurnRequestSchema,
   SteerTurnResponseSchema,
+  UndoChangesRequestSchema,
+  UndoChangesResponseSchema,
   UpdateSessionPolicyRequestSchema,
   UpdateSessionPolicyResponseSchema,
 } from "@forge/protocol/session";
 import type { Store } from "../ports/index.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
 import { sessionSummary } from "../stream/summaries.ts";
+import { parseTaskId } from "../tasks/task-id.ts";
 import type { WorkerRegistry } from "../tasks/worker-registry.ts";
 import { checkLabels, checkNoNul, checkPageSize, checkTime, checkUuid } from "./check.ts";
 import { checkWorkerLease } from "./check-worker-lease.ts";
 import { enumName } from "./enum-name.ts";
 import type { CommandMessage, Executor } from "./execute.ts";
 import { readFork } from "./fork-session.ts";
+import { modelsOf } from "./models-of.ts";
 import { pageToken, parsePageToken } from "./page-token.ts";
-import { checkServed } from "./served.ts";
+import { checkServed, checkUndone } from "./served.ts";
+import { listChanges, readRewind, readUndo } from "./session-changes.ts";
 import { conversationEvents } from "./session-history.ts";
 
 export interface SessionServicePorts {
@@ -69,7 +76,8 @@ export function createSessionService({ store, engine, executor, registry }: Sess
     const { entry, state } = isSeen ? { entry: seen, state: seen.state as SessionState } : await stateOf(call.namespace, request.sessionId);
     const throughSeq = request.throughSeq === 0n ? entry.seq : Number(request.throughSeq);
     const { events, compactedSeq } = await conversationEvents(store, call.namespace, state, { afterSeq: Number(request.afterSeq), throughSeq });
-    const messages = foldConversation(events, request.turnId === "" ? {} : { turnId: request.turnId });
+    const hook = request.lease !== undefined && isHookKey(parseTaskId(request.lease.taskId, "lease.task_id").key);
+    const messages = foldConversation(events, request.turnId === "" ? { hook } : { turnId: request.turnId, hook });
     const started = request.turnId === "" ? undefined : events.findLast((event) => event.payload.case === "turnStarted" && event.turnId === request.turnId);
     return create(ReadConversationResponseSchema, {
       messages: [...messages],
@@ -110,7 +118,8 @@ export function createSessionService({ store, engine, executor, registry }: Sess
       checkNoNul(request.queue, "queue", 128);
       checkNoNul(request.agent?.model ?? "", "agent.model", 256);
       if (request.parent !== undefined) throw ForgeError.validation("parent", "parent is set by runs only: leave it out");
-      const models = request.agent === undefined || request.agent.model === "" ? [] : [`model:${request.agent.model}`];
+      if (request.parentCall !== undefined) throw ForgeError.validation("parent_call", "parent_call is set by sub-agents' callers only: leave it out");
+      const models = modelsOf(request.agent).map((model) => `model:${model}`);
       return executor.run({
         call,
         kind: "session",
@@ -128,6 +137,7 @@ export function createSessionService({ store, engine, executor, registry }: Sess
         checkNoNul(value, "labels", 128);
       }
       checkNoNul(request.title, "title", 256);
+      checkNoNul(request.model, "model", 256);
       return executor.run({
         call,
         kind: "session",
@@ -136,6 +146,7 @@ export function createSessionService({ store, engine, executor, registry }: Sess
         response: ForkSessionResponseSchema,
         prepare: async () => {
           const { entry, state } = await stateOf(call.namespace, request.sessionId);
+          if (request.model !== "") await checkServed(registry, call.namespace, state.queue, [`model:${request.model}`]);
           return readFork(store, call.namespace, { state, seq: entry.seq }, request);
         },
       });
@@ -144,7 +155,57 @@ export function createSessionService({ store, engine, executor, registry }: Sess
       return toSession(call, request, UpdateSessionPolicyRequestSchema, UpdateSessionPolicyResponseSchema);
     },
     async compactSession(request, call) {
-      return toSession(call, request, CompactSessionRequestSchema, CompactSessionResponseSchema);
+      return executor.run({
+        call,
+        kind: "session",
+        streamId: checkUuid(request.sessionId, "session_id"),
+        schema: CompactSessionRequestSchema,
+        request,
+        response: CompactSessionResponseSchema,
+        // A summary that nobody would write is not waited for.
+        admit: async () => {
+          if (request.summary !== "") return;
+          const { state } = await stateOf(call.namespace, request.sessionId);
+          await checkServed(registry, call.namespace, state.queue, [`model:${state.agent?.model ?? ""}`]);
+        },
+      });
+    },
+    async undoChanges(request, call) {
+      return executor.run({
+        call,
+        kind: "session",
+        streamId: checkUuid(request.sessionId, "session_id"),
+        schema: UndoChangesRequestSchema,
+        request,
+        response: UndoChangesResponseSchema,
+        prepare: async () => {
+          const { entry, state } = await stateOf(call.namespace, request.sessionId);
+          const command = await readUndo(store, call.namespace, { state, seq: entry.seq }, request);
+          if (command.changeIds.length > 0) await checkUndone(registry, call.namespace, state.queue);
+          return command;
+        },
+      });
+    },
+    async rewindSession(request, call) {
+      return executor.run({
+        call,
+        kind: "session",
+        streamId: checkUuid(request.sessionId, "session_id"),
+        schema: RewindSessionRequestSchema,
+        request,
+        response: RewindSessionResponseSchema,
+        prepare: async () => {
+          const { entry, state } = await stateOf(call.namespace, request.sessionId);
+          const command = await readRewind(store, call.namespace, { state, seq: entry.seq }, request);
+          if (command.changeIds.length > 0) await checkUndone(registry, call.namespace, state.queue);
+          return command;
+        },
+      });
+    },
+    async listChanges(request, call) {
+      await checkWorkerLease(store, call, request.lease, { kind: "conversation", sessionId: checkUuid(request.sessionId, "session_id") });
+      const { entry, state } = await stateOf(call.namespace, request.sessionId);
+      return listChanges(store, call.namespace, { state, seq: entry.seq }, request);
     },
     async closeSession(request, call) {
       return toSession(call, request, CloseSessionRequestSchema, CloseSessionResponseSchema);
@@ -193,7 +254,7 @@ export function createSessionService({ store, engine, executor, registry }: Sess
       });
     },
     async readConversation(request, call) {
-      const access = { kind: "conversation", sessionId: checkUuid(request.sessionId, "session_id") } as const;
+      const access = { kind: "conversation", sessionId: checkUuid(request.sessionId, "session_id"), throughSeq: Number(request.throughSeq) } as const;
       // Both ask the store; the second answer is given only after the first.
       const reading = readConversation(request, call);
       reading.catch(() => undefined);

@@ -32,6 +32,7 @@ import { checkLabels, checkNoNul, checkPageSize, checkUuid } from "./check.ts";
 import { getDefinition, listDefinitions, registerDefinition, resolveDefinition } from "./definitions.ts";
 import { enumName } from "./enum-name.ts";
 import type { CommandMessage, Executor } from "./execute.ts";
+import { modelsOf } from "./models-of.ts";
 import { pageToken, parsePageToken } from "./page-token.ts";
 import { replay } from "./replay-run.ts";
 import { hasEnded, runEvents } from "./run-history.ts";
@@ -51,7 +52,10 @@ function required(definition: WorkflowDefinition, modelOverride: string): readon
   const capabilities = new Set<string>();
   for (const { kind } of definition.steps) {
     if (kind.case === "function") capabilities.add(`function:${kind.value.name}`);
-    if (kind.case === "agent") capabilities.add(`model:${modelOverride === "" ? (kind.value.agent?.model ?? "") : modelOverride}`);
+    if (kind.case === "agent" && kind.value.agent !== undefined) {
+      const { agent } = kind.value;
+      for (const model of modelsOf({ ...agent, model: modelOverride || agent.model })) capabilities.add(`model:${model}`);
+    }
     const inner = kind.case === "workflow" ? kind.value.definition : undefined;
     if (inner !== undefined) for (const capability of required(inner, modelOverride)) capabilities.add(capability);
   }

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { runDecider, sessionDecider } from "@forge/domain";
+import { concurrencyDecider, runDecider, sessionDecider } from "@forge/domain";
 import { ErrorCode } from "@forge/protocol/common";
 import { type Event, EventSchema } from "@forge/protocol/event";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import type { Aggregates } from "./aggregate.ts";
 import { encodeEvent } from "./encode-event.ts";
 import { foldEntry, isSnapshotDue, snapshotBytes } from "./entry.ts";
 
-const AGGREGATES: Aggregates = { session: sessionDecider, run: runDecider };
+const AGGREGATES: Aggregates = { session: sessionDecider, run: runDecider, concurrency: concurrencyDecider };
 const KINDS = new Map([["session.closed", 2]]);
 const [NEWER, OLDER] = [
   { reads: 2, kinds: KINDS },

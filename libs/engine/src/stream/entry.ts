@@ -7,6 +7,7 @@ import { ErrorCode } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
 import type { LoadedStream } from "../ports/index.ts";
 import type { Aggregate, Aggregates, StreamKindName } from "./aggregate.ts";
+import { neededFormat } from "./content-format.ts";
 import { type EventFormats, formatOf } from "./event-formats.ts";
 
 /** A stream in memory: its folded state as of a head. Replaced as a whole, never changed. */
@@ -99,7 +100,7 @@ export function foldEntry(loaded: LoadedStream, aggregates: Aggregates, formats:
       throw unknownEvent(`event ${stored.seq} of stream ${event.stream?.id ?? ""} is a ${stored.kind}`, { kind: stored.kind });
     }
     state = aggregate.evolve(state, event);
-    format = Math.max(format, formatOf(formats, stored.kind));
+    format = Math.max(format, formatOf(formats, stored.kind), neededFormat(formats, event.payload));
     stateSeq = stored.seq;
     if (event.occurredAt !== undefined) occurredAtMs = timestampMs(event.occurredAt);
   }

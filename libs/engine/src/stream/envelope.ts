@@ -1,7 +1,7 @@
 import type { EventDraft } from "@forge/domain";
-import { RedactionClass, StreamKind } from "@forge/protocol/common";
+import { RedactionClass } from "@forge/protocol/common";
 import { type Event, EventSchema } from "@forge/protocol/event";
-import type { StreamKindName } from "./aggregate.ts";
+import { STREAM_KINDS, type StreamKindName } from "./aggregate.ts";
 import { newId } from "./identity.ts";
 
 /** What the envelope says beside the draft. */
@@ -39,7 +39,7 @@ export function stamp(draft: EventDraft, seq: number, cause: Cause): Event {
     protocol: "forge.event",
     version: VERSION,
     eventId: newId(cause.nowMs),
-    stream: { $typeName: "forge.common.v1.StreamRef", kind: cause.kind === "session" ? StreamKind.SESSION : StreamKind.RUN, id: cause.streamId },
+    stream: { $typeName: "forge.common.v1.StreamRef", kind: STREAM_KINDS[cause.kind], id: cause.streamId },
     seq: BigInt(seq),
     occurredAt: { $typeName: "google.protobuf.Timestamp", seconds: BigInt(Math.floor(cause.nowMs / 1000)), nanos: (cause.nowMs % 1000) * 1_000_000 },
     kind: kindOf(draft.payload.case),

@@ -6,10 +6,11 @@ import type { OutgoingCommand } from "@forge/protocol/engine";
 import type { Event } from "@forge/protocol/event";
 import type { ToolSpec } from "@forge/protocol/tool";
 import type { StoredEvent } from "../ports/index.ts";
+import { neededFormat } from "./content-format.ts";
 import { encodeEvent } from "./encode-event.ts";
 import { type Entry, outstandingMap, type SinceSnapshot } from "./entry.ts";
-import { kindOf, stamp } from "./envelope.ts";
-import { type EventFormats, formatOf } from "./event-formats.ts";
+import { stamp } from "./envelope.ts";
+import type { EventFormats } from "./event-formats.ts";
 import { deriveId, newId, sha256Hex } from "./identity.ts";
 import { archived } from "./refusals.ts";
 import type { CommandRequest, CommandResult } from "./request.ts";
@@ -22,6 +23,10 @@ export interface PlanPorts {
   /** Resolves once it is known who serves what in a namespace. */
   knowTools(namespace: string): Promise<void>;
   toolsOf(namespace: string, queue: string): readonly ToolSpec[];
+  /** Whether a live worker serves a capability, as far as is known here. */
+  isServed(namespace: string, queue: string, capability: string): boolean;
+  /** Resolves once it is known anew who serves what in a namespace. */
+  knowServed(namespace: string): Promise<void>;
   readonly formats: EventFormats;
   /** Whether every live control plane reads a format. */
   mayWrite(format: number): Promise<boolean>;
@@ -86,6 +91,7 @@ export async function plan<R extends CommandRequest>(before: Entry, requests: re
     const artifacts = new Map<string, string | undefined>();
     for (const hash of aggregate.needs(entry.state, request.command)) artifacts.set(hash, await ports.artifactText(request.namespace, hash));
     const nowMs = Math.max(ports.nowMs(), entry.occurredAtMs);
+    let isMissed = false;
     const context: Context = {
       namespace: request.namespace,
       streamId: request.streamId,
@@ -98,8 +104,18 @@ export async function plan<R extends CommandRequest>(before: Entry, requests: re
       sha256: sha256Hex,
       artifact: (hash) => artifacts.get(hash),
       tools: (queue) => ports.toolsOf(request.namespace, queue),
+      serves: (queue, capability) => {
+        const isServed = ports.isServed(request.namespace, queue, capability);
+        isMissed ||= !isServed;
+        return isServed;
+      },
     };
-    const decision = aggregate.decide(entry.state, request.command, context);
+    let decision = aggregate.decide(entry.state, request.command, context);
+    if (isMissed) {
+      // A worker may have joined at another replica a moment ago: nobody is turned away for what is known late.
+      await ports.knowServed(request.namespace);
+      decision = aggregate.decide(entry.state, request.command, context);
+    }
     if ("rejection" in decision) {
       rejected.push({ request, error: ForgeError.from({ ...decision.rejection, origin: decision.rejection.origin || "control-plane" }) });
       continue;
@@ -143,7 +159,7 @@ function grown(since: SinceSnapshot, encoded: readonly StoredEvent[]): SinceSnap
 
 function newestFormat(formats: EventFormats, drafts: readonly EventDraft[]): number {
   if (formats.kinds.size === 0) return 1;
-  return Math.max(...drafts.map(({ payload }) => formatOf(formats, kindOf(payload.case ?? ""))));
+  return Math.max(...drafts.map(({ payload }) => neededFormat(formats, payload)));
 }
 
 function formatNotRead({ kind, streamId }: CommandRequest): ForgeError {

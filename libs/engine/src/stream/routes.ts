@@ -11,6 +11,8 @@ const PREFIX: Readonly<Partial<Record<CapabilityKind, string>>> = {
   [CapabilityKind.MODEL]: "model:",
   [CapabilityKind.TOOL]: "tool:",
   [CapabilityKind.FUNCTION]: "function:",
+  [CapabilityKind.HOOK]: "hook:",
+  [CapabilityKind.WORKSPACE]: "workspace:",
 };
 
 /** A worker's capability as tasks name it; a model capability is `provider/*`. */

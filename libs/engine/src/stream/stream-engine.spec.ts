@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { Placement } from "@forge/core";
-import { runDecider, sessionDecider } from "@forge/domain";
+import { concurrencyDecider, runDecider, sessionDecider } from "@forge/domain";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import {
@@ -30,7 +30,7 @@ function setup(formats: EventFormats = EVENT_FORMATS) {
   const newEngine = () =>
     new StreamEngine({
       store: memory.asStore(),
-      aggregates: { session: sessionDecider, run: runDecider },
+      aggregates: { session: sessionDecider, run: runDecider, concurrency: concurrencyDecider },
       placement: new Placement<StoredTask>(),
       replica: "replica",
       leaseTtlMs: 1000,
@@ -39,6 +39,8 @@ function setup(formats: EventFormats = EVENT_FORMATS) {
       artifactText: async () => undefined,
       knowTools: async () => undefined,
       toolsOf: () => [],
+      isServed: () => false,
+      knowServed: async () => undefined,
       formats,
       mayWrite,
       onUncertainAppend: (_, streamId) => uncertain.push(streamId),

@@ -9,6 +9,12 @@ import { routeOf } from "./routes.ts";
 /** A task row carries at most this; a larger one points to an artifact. */
 const TASK_BYTES_MAX = 16 * 1024;
 
+/**
+ * How much longer the work of a run whose priority is one less may have waited and still comes later. The oldest due comes first, so that nothing waits for
+ * ever, and one index serves both.
+ */
+const PRIORITY_MS = 60_000;
+
 export interface ArtifactToStore {
   readonly sha256: string;
   readonly content: Uint8Array;
@@ -41,7 +47,7 @@ export function prepareWork(task: WorkTask): PreparedTask {
       key: task.key,
       kind: "work",
       route: routeOf(task.queue, task.capability),
-      dueAtMs: task.dueAtMs,
+      dueAtMs: task.dueAtMs > 0 ? task.dueAtMs : -(task.priority ?? 0) * PRIORITY_MS,
       needsStart: task.task.needsStart,
       idempotent: task.idempotent,
       cancelRequested: task.cancelRequested,

@@ -7,7 +7,7 @@ import type { StoredTask } from "../ports/index.ts";
 import { outgoingKey } from "../stream/plan.ts";
 import type { CommandRequest } from "../stream/request.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
-import { Outbox } from "./outbox.ts";
+import { Outbox, type ReadChildFork } from "./outbox.ts";
 import type { Repair } from "./repair.ts";
 
 const SOURCE = "0190a000-0000-7000-8000-000000000001";
@@ -41,7 +41,7 @@ function row(seq: number): StoredTask {
 }
 
 /** An outbox whose targets answer as told, and what became of each command. */
-function setup(answer: (commandId: string) => ForgeError | undefined, options: { earlierWaits?: boolean } = {}) {
+function setup(answer: (commandId: string) => ForgeError | undefined, options: { earlierWaits?: boolean } = {}, readFork: ReadChildFork = noFork) {
   const happened: string[] = [];
   const engine = {
     execute: async ({ commandId, command }: CommandRequest) => {
@@ -52,13 +52,62 @@ function setup(answer: (commandId: string) => ForgeError | undefined, options: {
   } as unknown as StreamEngine;
   const repair = { isFirstCommand: async () => options.earlierWaits !== true, drop: async () => undefined } as unknown as Repair;
   const problems: unknown[] = [];
-  return { outbox: new Outbox(engine, repair, (error) => problems.push(error)), happened, problems };
+  return { outbox: new Outbox(engine, repair, readFork, (error) => problems.push(error)), happened, problems };
 }
+
+const noFork = async (): Promise<never> => {
+  throw new Error("nothing is forked here");
+};
 
 const busy = new ForgeError(ErrorCode.RESOURCE_EXHAUSTED, "too many commands wait");
 const refused = new ForgeError(ErrorCode.CONFLICT, "no");
 
 describe("Outbox", () => {
+  const fork = (): StoredTask => {
+    const command = {
+      source: { kind: StreamKind.SESSION, id: SOURCE },
+      target: { kind: StreamKind.SESSION, id: TARGET },
+      commandId: "fork",
+      command: { case: "forkChildSession" as const, value: { throughSeq: 7n } },
+    };
+    return { ...row(1), streamKind: "session", bytes: toBinary(TaskRecordSchema, create(TaskRecordSchema, { kind: { case: "command", value: command } })) };
+  };
+
+  it("reads what a sub-agent's session begins with from its caller's, and creates it", async () => {
+    const executed: CommandRequest[] = [];
+    const read: unknown[] = [];
+    const engine = { execute: async (request: CommandRequest) => executed.push(request) } as unknown as StreamEngine;
+    const repair = {} as Repair;
+    const outbox = new Outbox(
+      engine,
+      repair,
+      async (namespace, sessionId, { throughSeq }) => {
+        read.push([namespace, sessionId, throughSeq]);
+        return { $typeName: "session.fork_from" } as never;
+      },
+      (error) => {
+        throw error;
+      },
+    );
+    outbox.accept([fork()]);
+    await outbox.whenIdle();
+    expect(read).toEqual([["default", SOURCE, 7n]]);
+    expect(executed).toMatchObject([{ kind: "session", streamId: TARGET, creates: true, command: { $typeName: "session.fork_from" }, commandId: " fork" }]);
+  });
+
+  it("gives a fork back that can't be made", async () => {
+    const { outbox, happened } = setup(
+      () => undefined,
+      {},
+      async () => {
+        throw refused;
+      },
+    );
+    outbox.accept([fork()]);
+    await outbox.whenIdle();
+    expect(happened).toEqual([`given back reject/${outgoingKey(1, 0)}`]);
+  });
+
   it("delivers a source's commands in order", async () => {
     const { outbox, happened } = setup(() => undefined);
     outbox.accept([row(1), row(2)]);

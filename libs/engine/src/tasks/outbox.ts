@@ -1,10 +1,11 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Mailboxes } from "@forge/core";
+import type { ForkFrom } from "@forge/domain";
 import { ForgeError } from "@forge/protocol";
-import { StreamKind } from "@forge/protocol/common";
-import { type OutgoingCommand, OutgoingCommandSchema, RejectCommandSchema } from "@forge/protocol/engine";
+import type { StreamKind } from "@forge/protocol/common";
+import { type ForkChildSession, type OutgoingCommand, OutgoingCommandSchema, RejectCommandSchema } from "@forge/protocol/engine";
 import type { StoredTask } from "../ports/index.ts";
-import type { StreamKindName } from "../stream/aggregate.ts";
+import { STREAM_KINDS, type StreamKindName } from "../stream/aggregate.ts";
 import { taskRecord } from "../stream/build-append.ts";
 import { sha256 } from "../stream/identity.ts";
 import type { CommandRequest } from "../stream/request.ts";
@@ -12,6 +13,9 @@ import type { StreamEngine } from "../stream/stream-engine.ts";
 import { internalId, proofOfRow } from "./internal-command.ts";
 import { isPassing } from "./passing.ts";
 import type { Repair } from "./repair.ts";
+
+/** Reads what a sub-agent's session is to begin with from its caller's. Rejects with a ForgeError where it can't be copied. */
+export type ReadChildFork = (namespace: string, sourceSessionId: string, fork: ForkChildSession) => Promise<ForkFrom>;
 
 interface Delivery {
   readonly task: StoredTask;
@@ -28,13 +32,15 @@ interface Delivery {
 export class Outbox {
   readonly #engine: StreamEngine;
   readonly #repair: Repair;
+  readonly #readFork: ReadChildFork;
   readonly #mailboxes: Mailboxes<Delivery>;
   /** Sources with a delivery that failed: what comes after it must not overtake it. */
   readonly #stuck = new Set<string>();
 
-  constructor(engine: StreamEngine, repair: Repair, onBug: (error: unknown, where: string) => void) {
+  constructor(engine: StreamEngine, repair: Repair, readFork: ReadChildFork, onBug: (error: unknown, where: string) => void) {
     this.#engine = engine;
     this.#repair = repair;
+    this.#readFork = readFork;
     // A failed delivery is not lost: its lease runs out, and the row is found again.
     this.#mailboxes = new Mailboxes(
       (source, deliveries) => this.#deliverAll(source, deliveries),
@@ -80,7 +86,7 @@ export class Outbox {
     if (kind.case !== "command") throw new Error(`task ${task.key} is no command`);
     const outgoing = kind.value;
     try {
-      await this.#engine.execute(toRequest(task, outgoing));
+      await this.#engine.execute(await this.#toRequest(task, outgoing));
     } catch (error) {
       if (isPassing(error) || !(error instanceof ForgeError)) throw error;
       if (error.reason === "LEASE_LOST") return;
@@ -88,6 +94,13 @@ export class Outbox {
       // An earlier command of another replica that died is still to come: this one waits for its turn, and is decided then.
       else this.#stuck.add(sourceOf(task));
     }
+  }
+
+  async #toRequest(task: StoredTask, outgoing: OutgoingCommand): Promise<CommandRequest> {
+    const { command } = outgoing;
+    const request = toRequest(task, outgoing);
+    if (command.case !== "forkChildSession") return request;
+    return { ...request, command: await this.#readFork(task.namespace, task.streamId, command.value) };
   }
 
   async #giveBack(task: StoredTask, outgoing: OutgoingCommand, refusal: ForgeError): Promise<void> {
@@ -119,13 +132,13 @@ export class Outbox {
 function toRequest(task: StoredTask, outgoing: OutgoingCommand): CommandRequest {
   const { target, command } = outgoing;
   if (target === undefined || command.case === undefined) throw new Error(`command ${outgoing.commandId} has no target or no content`);
-  const kind: StreamKindName = target.kind === StreamKind.RUN ? "run" : "session";
+  const kind = nameOf(target.kind);
   return {
     namespace: task.namespace,
     principal: `${task.streamKind}:${task.streamId}`,
     kind,
     streamId: target.id,
-    creates: command.case === "createSession" || command.case === "startChildRun",
+    creates: CREATES.has(command.case),
     command: command.value,
     commandId: internalId(outgoing.commandId),
     digest: sha256(toBinary(OutgoingCommandSchema, outgoing)),
@@ -135,6 +148,14 @@ function toRequest(task: StoredTask, outgoing: OutgoingCommand): CommandRequest 
     proofs: [proofOfRow(task)],
     resultSchema: undefined,
   };
+}
+
+const CREATES: ReadonlySet<string> = new Set(["createSession", "startChildRun", "forkChildSession", "acquireConcurrency"]);
+
+function nameOf(kind: StreamKind): StreamKindName {
+  const name = (Object.keys(STREAM_KINDS) as StreamKindName[]).find((each) => STREAM_KINDS[each] === kind);
+  if (name === undefined) throw new Error(`there are no streams of kind ${kind}`);
+  return name;
 }
 
 function sourceOf(task: StoredTask): string {

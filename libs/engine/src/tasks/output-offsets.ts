@@ -13,6 +13,10 @@ export function deltaDraft(delta: OutputDelta): EventDraft | undefined {
       return { payload: { case: "turnOutputDelta", value: { ...delta.kind.value, epoch: delta.lease?.epoch ?? 0 } }, sensitive: true };
     case "tool":
       return { payload: { case: "toolOutputDelta", value: { ...delta.kind.value, epoch: delta.lease?.epoch ?? 0 } }, sensitive: true };
+    case "progress":
+      return { payload: { case: "userProgressReported", value: { ...delta.kind.value, epoch: delta.lease?.epoch ?? 0 } }, sensitive: true };
+    case "structured":
+      return { payload: { case: "userStructuredReported", value: { ...delta.kind.value, epoch: delta.lease?.epoch ?? 0 } }, sensitive: true };
     default:
       return undefined;
   }
@@ -20,6 +24,8 @@ export function deltaDraft(delta: OutputDelta): EventDraft | undefined {
 
 function channelOf(delta: OutputDelta): { readonly channel: string; readonly offset: number; readonly length: number } | undefined {
   if (delta.kind.case === "tool") return { channel: "tool", offset: Number(delta.kind.value.offset), length: delta.kind.value.text.length };
+  if (delta.kind.case === "progress" || delta.kind.case === "structured")
+    return { channel: delta.kind.case, offset: Number(delta.kind.value.offset), length: 1 };
   if (delta.kind.case !== "turn") return undefined;
   const { channel, offset } = delta.kind.value;
   if (channel.case === "toolArguments") {

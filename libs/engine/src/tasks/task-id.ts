@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { ForgeError, isUuid } from "@forge/protocol";
-import { StreamKind, type StreamRef, StreamRefSchema, type TaskLease } from "@forge/protocol/common";
+import { type StreamRef, StreamRefSchema, type TaskLease } from "@forge/protocol/common";
 
 import type { LeaseProof } from "../ports/index.ts";
-import type { StreamKindName } from "../stream/aggregate.ts";
+import { STREAM_KINDS, type StreamKindName } from "../stream/aggregate.ts";
 
 /** Names one task row: `<kind>/<stream id>/<key>`. Opaque to workers. */
 export function taskId(task: { readonly streamKind: StreamKindName; readonly streamId: string; readonly key: string }): string {
@@ -30,5 +30,5 @@ export function proofOf(lease: TaskLease, name: TaskName, sessionId: string): Le
 }
 
 export function streamRef(kind: StreamKindName, id: string): StreamRef {
-  return create(StreamRefSchema, { kind: kind === "session" ? StreamKind.SESSION : StreamKind.RUN, id });
+  return create(StreamRefSchema, { kind: STREAM_KINDS[kind], id });
 }

@@ -9,6 +9,7 @@ import { internalId, taskCommand } from "./internal-command.ts";
 import { deltaDraft, OutputOffsets } from "./output-offsets.ts";
 import { parseTaskId, proofOf, type TaskName } from "./task-id.ts";
 import { checkLease } from "./task-lease.ts";
+import { checkReport } from "./user-report.ts";
 
 /** Refusals that say that a task is no longer the worker's. */
 const HAS_ENDED: ReadonlySet<string> = new Set(["LEASE_LOST", "TASK_NOT_OPEN"]);
@@ -87,7 +88,8 @@ export class TaskReports {
     const name = parseTaskId(lease.taskId, "deltas.lease.task_id");
     checkText(one.kind.value, "deltas");
     const draft = deltaDraft(one);
-    if (draft === undefined) throw ForgeError.validation("deltas.kind", "a delta is of a turn or of a tool");
+    if (draft === undefined) throw ForgeError.validation("deltas.kind", "a delta is of a turn or of a tool, or a tool's report to people");
+    checkReport(one);
     if (!this.#offsets.isNew(lease.taskId, one)) return;
     const entry = await this.#engine.peek(call.namespace, name.streamId, name.kind);
     await this.#engine.appendDelta({

@@ -84,6 +84,11 @@ export class WorkerRegistry {
     return (this.#served.get(namespace) ?? NOTHING).tools.get(queue) ?? [];
   }
 
+  /** Whether a live worker of the queue serves a capability, as this replica knows it. */
+  isKnownToServe(namespace: string, queue: string, capability: string): boolean {
+    return this.#served.get(namespace)?.routes.has(routeOf(queue, capability)) === true;
+  }
+
   /** Whether a live worker of the queue serves a capability; asks the store again before it says no. */
   async serves(namespace: string, queue: string, capability: string): Promise<boolean> {
     const route = routeOf(queue, capability);

@@ -3,7 +3,7 @@ import { ErrorCode } from "@forge/protocol/common";
 import type { AppendOutcome, Store, StoredCommand, StoredEvent, StreamAppend } from "../ports/index.ts";
 
 interface Stream {
-  readonly kind: "session" | "run";
+  readonly kind: StreamAppend["kind"];
   seq: number;
   readonly events: StoredEvent[];
   readonly commands: StoredCommand[];

@@ -18,7 +18,7 @@ export const touches = relation({
   cancelled: "bool",
 });
 export const events = relation({ i: "int4", seq: "int8", kind: "text", bytes: "bytea" });
-/** due_ms 0 is now; a lease has owner, token and ttl_ms. */
+/** due_ms 0 is now, and less is so much before now; a lease has owner, token and ttl_ms. */
 export const tasks = relation({
   i: "int4",
   task_key: "text",

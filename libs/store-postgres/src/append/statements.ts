@@ -116,7 +116,7 @@ write_deltas as (
   n: `
 add_tasks as (
   insert into forge.task (ns, stream_id, task_key, stream_kind, kind, route, due_at, owner, token, epoch, lease_until, needs_start, idempotent, cancel_requested, bytes)
-  select ok.ns, ok.id, n.task_key, ok.kind, n.kind, n.route, case when n.due_ms > 0 then to_timestamp(n.due_ms / 1000) else now() end,
+  select ok.ns, ok.id, n.task_key, ok.kind, n.kind, n.route, case when n.due_ms > 0 then to_timestamp(n.due_ms / 1000) else now() + n.due_ms * interval '1 millisecond' end,
     n.owner, n.token, case when n.owner is null then 0 else 1 end, now() + n.ttl_ms * interval '1 millisecond', n.needs_start, n.idempotent, n.cancel_requested, n.bytes
   from n join ok using (i)
 )`,

@@ -50,7 +50,7 @@ export async function repairTasks(
     ),
     added as (
       insert into forge.task (ns, stream_id, task_key, stream_kind, kind, route, due_at, owner, token, epoch, lease_until, needs_start, idempotent, cancel_requested, bytes)
-      select head.ns, head.id, n.task_key, head.kind, n.kind, n.route, case when n.due_ms > 0 then to_timestamp(n.due_ms / 1000) else now() end,
+      select head.ns, head.id, n.task_key, head.kind, n.kind, n.route, case when n.due_ms > 0 then to_timestamp(n.due_ms / 1000) else now() + n.due_ms * interval '1 millisecond' end,
         n.owner, n.token, case when n.owner is null then 0 else 1 end, now() + n.ttl_ms * interval '1 millisecond', n.needs_start, n.idempotent, n.cancel_requested, n.bytes
       from head cross join unnest(
         ${add.map((task) => task.key)}::text[], ${add.map((task) => task.kind)}::text[], ${add.map((task) => task.route)}::text[],

@@ -145,7 +145,10 @@ export class FakeControlPlane {
         return create(DrainResponseSchema);
       },
     },
-    session: { readConversation: () => Promise.reject(new Error("no conversation here")) },
+    session: {
+      readConversation: () => Promise.reject(new Error("no conversation here")),
+      listChanges: () => Promise.reject(new Error("no changes here")),
+    },
     artifact: {
       putArtifact: () => Promise.reject(new Error("no artifacts are taken here")),
       getArtifact: ({ sha256 = "" }) => this.#pieces(sha256),

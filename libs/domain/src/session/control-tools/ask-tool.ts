@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { RiskLevel, ToolSpecSchema } from "@forge/protocol/tool";
-import { isStorable } from "../text.ts";
+import { isStorable } from "../../text.ts";
 
 const QUESTION_MAX = 4_096;
 
 /**
- * The one tool that no worker serves: the control plane asks a person and returns what he answers. It takes part in the gate like any other; it has no
+ * The control plane asks a person and returns what he answers. It takes part in the gate like any other; it has no
  * effect, so that the default policy allows it.
  */
 export const ASK_TOOL = create(ToolSpecSchema, {
@@ -27,3 +27,6 @@ export function questionOf(argumentsJson: string): string | undefined {
   if (typeof question !== "string" || question.trim() === "" || question.length > QUESTION_MAX || !isStorable(question)) return undefined;
   return question;
 }
+
+/** What a call has to look like, for a model that got it wrong. */
+export const QUESTION_EXPECTED = "The argument question has to be a text of 1 to 4,096 characters.";

@@ -56,6 +56,20 @@ export function describeStreams(suite: Suite): void {
       expect(await read(true)).toEqual({ events: [1, 5, 6], headSeq: 6, prunedThroughSeq: 6 });
     });
 
+    it("reads events of some kinds only, where some are named", async () => {
+      const { store } = suite;
+      const [namespace, streamId] = [newNamespace(), newStreamId()];
+      const kinds = ["a.x", "a.y", "a.x", "a.z", "a.x"];
+      const events = eventsFrom(1, kinds.length).map((event, index) => ({ ...event, kind: kinds[index] ?? "" }));
+      await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 0, events }));
+      const read = async (range: { afterSeq: number; limit: number; kinds?: readonly string[] }) =>
+        (await store.readEvents(namespace, streamId, { deltas: false, ...range })).events.map(({ seq }) => seq);
+      expect(await read({ afterSeq: 0, limit: 10, kinds: ["a.x", "a.z"] })).toEqual([1, 3, 4, 5]);
+      expect(await read({ afterSeq: 1, limit: 2, kinds: ["a.x"] })).toEqual([3, 5]);
+      expect(await read({ afterSeq: 0, limit: 10, kinds: [] })).toEqual([]);
+      expect(await read({ afterSeq: 3, limit: 10 })).toEqual([4, 5]);
+    });
+
     it("answers what does not exist with nothing, and an id that is no UUID in the same way", async () => {
       const { store } = suite;
       const namespace = newNamespace();

@@ -1,0 +1,42 @@
+import type { Event } from "@forge/protocol/event";
+import { type AgentSpec, ErrorRecovery } from "@forge/protocol/session";
+import { ToolMode, type ToolPolicy } from "@forge/protocol/tool";
+import { kindOf } from "./envelope.ts";
+import { type EventFormats, formatOf } from "./event-formats.ts";
+
+/** The format that brought hooks, sub-agents, modes and rule keys. */
+const LOOP_FORMAT = 3;
+
+/**
+ * The format that an event needs: that of its kind, or of what is in it. A control plane that reads the kind but not the content would let through what a hook has to
+ * see, or execute what a mode forbids, without knowing that it does.
+ */
+export function neededFormat(formats: EventFormats, payload: Event["payload"]): number {
+  const ofKind = formatOf(formats, kindOf(payload.case ?? ""));
+  // A version that knows no newer kinds knows no newer content either.
+  return formats.reads >= LOOP_FORMAT && holdsLoop(payload) ? Math.max(ofKind, LOOP_FORMAT) : ofKind;
+}
+
+function holdsLoop(payload: Event["payload"]): boolean {
+  switch (payload.case) {
+    case "sessionCreated":
+      return payload.value.parentCall !== undefined || isOfLoop(payload.value.agent) || bindsByMode(payload.value.policy);
+    case "sessionPolicyUpdated":
+      return bindsByMode(payload.value.policy) || payload.value.grantsRevoked;
+    case "approvalResolved":
+      return payload.value.grant !== undefined;
+    default:
+      return false;
+  }
+}
+
+function isOfLoop(agent: AgentSpec | undefined): boolean {
+  if (agent === undefined) return false;
+  const { hooks, subAgents, fallbackModels, outputSchemaJson, errorRecovery, budget } = agent;
+  if (hooks.length + subAgents.length + fallbackModels.length > 0) return true;
+  return outputSchemaJson !== "" || errorRecovery > ErrorRecovery.RETURN || budget?.steps !== undefined;
+}
+
+function bindsByMode(policy: ToolPolicy | undefined): boolean {
+  return policy !== undefined && ((policy.mode !== ToolMode.UNSPECIFIED && policy.mode !== ToolMode.ACT) || policy.rules.some(({ ruleKey }) => ruleKey !== ""));
+}
