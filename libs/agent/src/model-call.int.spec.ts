@@ -1,9 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { FinishReason } from "@forge/protocol/event";
-import { type Message, MessageSchema, Role } from "@forge/protocol/session";
+import { MessageSchema, Role } from "@forge/protocol/session";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { delta, event, finish, type OpenAiServer, startOpenAiServer, streamReply, textAnswer, toolCallAnswer } from "./testing/index.ts";
 import { completedOf, contextWith, KEY, runAt, user } from "./testing/openai-call.ts";
+import { callOf, joined, perform, usageOf } from "./testing/provider-call.ts";
 
 let server: OpenAiServer;
 
@@ -18,13 +19,6 @@ async function answered(context = contextWith()) {
   const completed = completedOf(outcome);
   const usage = outcome.case === "model" ? outcome.value.usage : undefined;
   return { completed, usage, kinds: completed.parts.map((part) => part.kind), context };
-}
-
-/** The answer as it joins the conversation: calls have our ids by then. */
-function joined(parts: Message["parts"]): Message {
-  const message = create(MessageSchema, { role: Role.ASSISTANT, parts });
-  for (const [index, part] of message.parts.entries()) if (part.kind.case === "toolCall") part.kind.value.toolCallId = `ours-${index}`;
-  return message;
 }
 
 describe("over the OpenAI wire format", () => {
@@ -199,5 +193,39 @@ describe("over the OpenAI wire format", () => {
       },
       { role: "tool", tool_call_id: "call_a", content: "denied" },
     ]);
+  });
+
+  it("shows the model a picture", async () => {
+    server.enqueue(streamReply([textAnswer("a cat")]));
+    const context = contextWith();
+    const value = await context.putArtifact(Uint8Array.of(1, 2, 3), "image/png");
+    context.conversation.messages.push(create(MessageSchema, { role: Role.USER, turnId: "turn-1", parts: [{ kind: { case: "artifact", value } }] }));
+    await answered(context);
+    expect(server.requests[0]?.body.messages).toMatchObject([
+      {},
+      {},
+      { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AQID" } }] },
+    ]);
+  });
+
+  it("is not told the answer's schema where nobody knows whether the server takes one, and is where that is known", async () => {
+    server.enqueue(streamReply([textAnswer("{}")]), streamReply([textAnswer("{}")]));
+    const context = () => callOf("openai/test-model", [user("hi")], { task: { outputSchemaJson: '{"type":"object"}' } });
+    await runAt(server.baseUrl, context());
+    expect(server.requests[0]?.body.response_format).toBeUndefined();
+    const models = { "openai/test-model": { structured_output: "always" as const } };
+    completedOf(await perform({ OPENAI_BASE_URL: server.baseUrl }, context(), { models }));
+    expect(server.requests[1]?.body.response_format).toEqual({
+      type: "json_schema",
+      json_schema: { name: "answer", schema: { type: "object" }, strict: false },
+    });
+  });
+
+  it("knows a listed model's window wherever it is served, and its price only at its own provider", async () => {
+    server.enqueue(streamReply([delta({ content: "a" }), finish("stop", { prompt_tokens: 10, completion_tokens: 5 })]));
+    const outcome = await perform({ OPENAI_BASE_URL: server.baseUrl }, callOf("openai/gpt-5"));
+    expect(completedOf(outcome).contextWindowTokens).toBe(272_000);
+    expect(usageOf(outcome)?.inputTokens).toBe(10n);
+    expect(usageOf(outcome)?.costMicroUsd).toBeUndefined();
   });
 });

@@ -7,6 +7,7 @@ import { createDemoProvider } from "./demo/provider.ts";
 import { createModelHandlers } from "./model-handler.ts";
 import type { ModelProvider } from "./provider.ts";
 import { assembleRequest } from "./request/assemble.ts";
+import { readDialect } from "./request/dialect.ts";
 import { inlineArtifacts } from "./request/inline-artifacts.ts";
 import { createFakeContext, type FakeContext, type FakeContextOptions } from "./testing/fake-context.ts";
 
@@ -46,13 +47,15 @@ describe("a model call", () => {
     await run(context);
     const { kind } = context.task;
     if (kind.case !== "model") throw new Error("The task is no model call.");
-    const rebuilt = assembleRequest(await inlineArtifacts(context.conversation, (sha256) => context.getArtifact(sha256)), kind.value);
+    const rebuilt = assembleRequest(await inlineArtifacts(context.conversation, (sha256) => context.getArtifact(sha256)), kind.value, {
+      dialect: readDialect(context.starts[0]?.parametersJson ?? ""),
+    });
     const [started] = context.starts;
     expect(started).toMatchObject({
       requestDigest: rebuilt.requestDigest,
       partDigests: rebuilt.messageDigests,
       toolCatalogueDigest: rebuilt.toolCatalogueDigest,
-      parametersJson: '{"model":"demo/chat","temperature":0.5}',
+      parametersJson: '{"dialect":{"inputs":[],"structuredOutput":"always"},"model":"demo/chat","temperature":0.5}',
       epoch: 4,
     });
     expect(started?.versions["@forge/agent"]).toMatch(/^\d+\.\d+\.\d+$/);

@@ -11,19 +11,27 @@ import { toFinishReason } from "./answer/finish-reason.ts";
 import { readAnswer } from "./answer/read-answer.ts";
 import { storeParts } from "./answer/store-parts.ts";
 import { toUsage } from "./answer/usage.ts";
+import { type CircuitBreaker, type CircuitPass, circuitOutcome } from "./breaker/circuit-breaker.ts";
 import { toProviderError } from "./failure/provider-error.ts";
-import type { ModelPrice } from "./prices.ts";
+import { dialectOf } from "./models/dialect-of.ts";
+import type { ModelFacts } from "./models/model-table.ts";
 import type { ModelProvider } from "./provider.ts";
+import type { ArtifactCache } from "./request/artifact-cache.ts";
 import { type AssembledRequest, assembleRequest } from "./request/assemble.ts";
 import type { ConversationCache } from "./request/conversation-cache.ts";
+import { loadFiles } from "./request/files.ts";
 
 export interface ModelCallEnvironment {
   readonly provider: ModelProvider;
-  /** Undefined where no price is known. */
-  readonly price: ModelPrice | undefined;
+  /** What is known of the model. */
+  readonly facts: ModelFacts;
   readonly conversations: ConversationCache;
+  readonly artifacts: ArtifactCache;
+  readonly breaker: CircuitBreaker;
   /** Milliseconds since 1970. */
   nowMs(): number;
+  /** Silence after which the call is given up, in milliseconds; undefined: 10 minutes. */
+  readonly stallMs: number | undefined;
 }
 
 /** When what happened, in milliseconds of the monotonic clock. */
@@ -37,7 +45,11 @@ function wholeMs(ms: number): bigint {
 }
 
 async function prepareRequest(context: TaskContext, task: ModelTask, environment: ModelCallEnvironment): Promise<AssembledRequest> {
-  return assembleRequest(await environment.conversations.read(context, task), task);
+  const conversation = await environment.conversations.read(context, task);
+  const dialect = dialectOf(environment.provider, environment.facts);
+  const reader = { model: task.model, inputs: dialect.inputs, turnId: task.turnId };
+  const files = await loadFiles(conversation, reader, (sha256) => environment.artifacts.get(sha256, () => context.getArtifact(sha256)));
+  return assembleRequest(conversation, task, { dialect, files });
 }
 
 function describeStart(request: AssembledRequest, provider: ModelProvider, epoch: number): ModelStarted {
@@ -46,6 +58,7 @@ function describeStart(request: AssembledRequest, provider: ModelProvider, epoch
     partDigests: [...request.messageDigests],
     toolCatalogueDigest: request.toolCatalogueDigest,
     parametersJson: request.parametersJson,
+    cacheBreakpoints: [...request.cacheBreakpoints],
     versions: { ...provider.versions, [packageJson.name]: packageJson.version },
     epoch,
   });
@@ -69,21 +82,33 @@ async function settleCompleted(
     providerMetadataJson: JSON.stringify({ provider, model: modelId, response_id, finish_reason: finishReason.raw, metadata }),
     durationMs: wholeMs(performance.now() - times.startedAt),
     firstOutputMs: wholeMs((times.firstOutputAt ?? performance.now()) - times.startedAt),
+    contextWindowTokens: environment.facts.context_window_tokens ?? 0,
   });
-  return { case: "model", value: create(ModelResultSchema, { completed, usage: toUsage(usage, environment.price) }) };
+  return { case: "model", value: create(ModelResultSchema, { completed, usage: toUsage(usage, environment.facts.price) }) };
 }
 
-function settleFailed(error: unknown, answer: Answer | undefined, context: TaskContext, environment: ModelCallEnvironment, times: Times): Outcome {
+function settleFailed(
+  error: unknown,
+  answer: Answer | undefined,
+  context: TaskContext,
+  environment: ModelCallEnvironment,
+  times: Times,
+  pass?: CircuitPass,
+): Outcome {
   const { signal } = context;
   const cause: unknown = signal.aborted ? signal.reason : error;
-  if (signal.aborted && (!(cause instanceof ForgeError) || cause.code === ErrorCode.CANCELLED))
+  if (signal.aborted && (!(cause instanceof ForgeError) || cause.code === ErrorCode.CANCELLED)) {
+    pass?.end("unknown");
     return { case: "cancelled", value: create(TaskCancelledSchema) };
+  }
   const hasOutput = answer?.hasOutput ?? false;
+  const providerError = toProviderError(cause, environment.provider, hasOutput, environment.nowMs());
+  pass?.end(signal.aborted ? "unknown" : circuitOutcome(providerError));
   const failure = create(TaskFailureSchema, {
-    error: toProviderError(cause, environment.provider, hasOutput, environment.nowMs()).detail,
+    error: providerError.detail,
     durationMs: wholeMs(performance.now() - times.startedAt),
     afterOutput: hasOutput,
-    usage: answer?.usage ? toUsage(answer.usage, environment.price) : undefined,
+    usage: answer?.usage ? toUsage(answer.usage, environment.facts.price) : undefined,
   });
   return { case: "failure", value: failure };
 }
@@ -98,25 +123,34 @@ export async function performModelCall(context: TaskContext, task: ModelTask, en
   const times: Times = { startedAt: performance.now(), firstOutputAt: undefined };
   let request: AssembledRequest;
   let model: LanguageModelV4;
+  let pass: CircuitPass;
   try {
     context.signal.throwIfAborted();
     request = await prepareRequest(context, task, environment);
     model = provider.languageModel(request.modelId, { failedAttempts: task.failedAttempts });
     context.signal.throwIfAborted();
+    pass = environment.breaker.enter();
   } catch (error) {
     return settleFailed(error, undefined, context, environment, times);
   }
   const { epoch } = context.lease;
-  await context.start({ case: "model", value: describeStart(request, provider, epoch) });
+  try {
+    await context.start({ case: "model", value: describeStart(request, provider, epoch) });
+  } catch (error) {
+    pass.end("unknown");
+    throw error;
+  }
   times.startedAt = performance.now();
   const onFirstOutput = (): void => {
     times.firstOutputAt = performance.now();
   };
   const answer = new Answer({ toolNames: request.toolNames, epoch, report: (kind) => context.report(kind), onFirstOutput });
   try {
-    await readAnswer(model, request.options, context.signal, answer);
-    return await settleCompleted(answer, request, context, environment, times);
+    await readAnswer(model, request.options, context.signal, answer, environment.stallMs);
+    const outcome = await settleCompleted(answer, request, context, environment, times);
+    pass.end("answered");
+    return outcome;
   } catch (error) {
-    return settleFailed(error, answer, context, environment, times);
+    return settleFailed(error, answer, context, environment, times, pass);
   }
 }

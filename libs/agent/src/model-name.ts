@@ -8,3 +8,11 @@ export function parseModelName(model: string): { provider: string; modelId: stri
   }
   return { provider: model.slice(0, slash), modelId: model.slice(slash + 1) };
 }
+
+/** Second names of providers. What a model wrote under one of its provider's names is its own under the other. */
+const FAMILIES: ReadonlyMap<string, string> = new Map([["gemini", "google"]]);
+
+/** The one name that a provider's models are known by: facts about them and the metadata of their answers. */
+export function familyOf(provider: string): string {
+  return FAMILIES.get(provider) ?? provider;
+}

@@ -1,9 +1,16 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { Dialect } from "./request/dialect.ts";
 
 /** What a provider is told of a call beside the request itself; none of it is sent. */
 export interface ModelCall {
   /** Attempts of this model call that failed before this one. */
   readonly failedAttempts: number;
+}
+
+/** How a provider's list of models is asked for, which needs a valid key and costs nothing. */
+export interface CredentialRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Somebody who serves models: one worker capability, `<name>/*`. */
@@ -16,8 +23,16 @@ export interface ModelProvider {
   readonly keyVariable?: string;
   /** Where it is reached and how to change that, for messages. */
   readonly address?: string;
-  /** Whether the price list that comes with Forge holds here: not where the name is borrowed by another server. */
+  /** Whether the prices that come with Forge hold here: not where the name is borrowed by another server. */
   readonly listPrices: boolean;
+  /** How its requests are written, where the table of models does not tell. */
+  readonly dialect?: Partial<Dialect>;
+  /** Its wire format wants a bound of every answer, so one is sent where nobody set one. */
+  readonly needsOutputLimit?: boolean;
+  /** Answers within this process: it can't be out of reach. */
+  readonly inProcess?: boolean;
+  /** Absent: its key can't be checked. */
+  readonly credentialRequest?: CredentialRequest;
   /**
    * The model of this id (without the provider's name). Tool-call inputs in the prompt are the argument text exactly, not a parsed object.
    * Throws a ForgeError (not_found) where it is known that there is no such model.

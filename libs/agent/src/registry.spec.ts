@@ -8,9 +8,28 @@ const problem = (env: Record<string, string>, name: string) =>
     .find((status) => status.name === name)?.problem;
 
 describe("provider registry", () => {
-  it("serves demo and ollama without a key, and says what openai lacks", () => {
+  it("serves demo and ollama without a key, and says what the others lack", () => {
     expect(names({})).toEqual(["demo", "ollama"]);
     expect(problem({}, "openai")).toBe("set OPENAI_API_KEY");
+    expect(problem({}, "anthropic")).toBe("set ANTHROPIC_API_KEY");
+    expect(problem({}, "google")).toBe("set GEMINI_API_KEY");
+    expect(problem({}, "gemini")).toBe("set GEMINI_API_KEY");
+  });
+
+  it.each(["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"])("serves Google's models under both names with %s", (variable) => {
+    expect(names({ [variable]: "k" })).toEqual(["demo", "google", "gemini", "ollama"]);
+  });
+
+  it("adds the path of the wire format to a base URL that names a host only", () => {
+    const url = (env: Record<string, string>, name: string) =>
+      createProviderRegistry({ env }).providers.find((provider) => provider.name === name)?.credentialRequest?.url;
+    expect(url({ ANTHROPIC_BASE_URL: "https://api.anthropic.com", ANTHROPIC_API_KEY: "k" }, "anthropic")).toBe("https://api.anthropic.com/v1/models?limit=1");
+    expect(url({ ANTHROPIC_BASE_URL: "http://127.0.0.1:1/proxy/" }, "anthropic")).toBe("http://127.0.0.1:1/proxy/models?limit=1");
+    expect(url({ GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:1/" }, "gemini")).toBe("http://127.0.0.1:1/v1beta/models?pageSize=1");
+  });
+
+  it("refuses a file of models that can't be used", () => {
+    expect(() => createProviderRegistry({ env: { FORGE_MODELS_FILE: "/nowhere/models.json" } })).toThrow(/models\.json can't be read/);
   });
 
   it("serves openai with a key, or with a base URL of one's own", () => {

@@ -1,7 +1,8 @@
 import type { LanguageModelV4Usage } from "@ai-sdk/provider";
 import { create } from "@bufbuild/protobuf";
 import { type Usage, UsageSchema } from "@forge/protocol/common";
-import { costMicroUsd, type ModelPrice } from "../prices.ts";
+import { costMicroUsd } from "../models/cost.ts";
+import type { ModelPrice } from "../models/model-table.ts";
 
 /** Servers send absent, fractional and negative counts; a count is a whole number from 0. */
 function count(tokens: number | undefined): bigint {
@@ -18,5 +19,8 @@ export function toUsage(usage: LanguageModelV4Usage, price: ModelPrice | undefin
     reasoningTokens: count(outputTokens.reasoning),
   };
   const isCounted = inputTokens.total !== undefined && outputTokens.total !== undefined;
-  return create(UsageSchema, { ...tokens, costMicroUsd: price && isCounted ? costMicroUsd(tokens, price) : undefined });
+  return create(UsageSchema, {
+    ...tokens,
+    costMicroUsd: price && isCounted ? costMicroUsd({ ...tokens, cacheWriteTokens: count(inputTokens.cacheWrite) }, price) : undefined,
+  });
 }

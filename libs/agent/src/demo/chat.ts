@@ -1,6 +1,8 @@
 import { argumentsFor } from "./arguments.ts";
 import { type DemoConversation, type DemoTool, type DemoToolResult, findTool } from "./conversation.ts";
+import { instanceOf } from "./instance.ts";
 import type { DemoModel, DemoStep } from "./script.ts";
+import { isTour, review, tour } from "./tour.ts";
 
 const COUNT_MAX = 10_000;
 
@@ -11,7 +13,8 @@ const QUOTE_CHARACTERS_MAX = 2_000;
 
 const ABOUT =
   "I am the demo model: I answer by rules, without a key and without a network. Forge keeps every step of this session as an event in PostgreSQL, so that you can stop, " +
-  'come back and see exactly what happened. Try "run ls", "search <word>", "read <file>", "count to 20" or "think about something".';
+  'come back and see exactly what happened. Try "run ls", "search <word>", "read <file>", "count to 20" or "think about something"; ' +
+  "where I may change files, ask for a change and I show you around.";
 
 function say(text: string): DemoStep[] {
   return [{ kind: "text", text }];
@@ -57,22 +60,44 @@ const PHRASES: readonly Phrase[] = [
     (conversation, [, name = "", input]) => call(conversation, findTool(conversation, name), name, () => input?.trim() ?? "{}"),
   ],
   [/^run (\S[\s\S]*)$/iu, (conversation, [, command = ""]) => callNamed(conversation, "shell", command)],
-  [/^read (\S[\s\S]*)$/iu, (conversation, [, path = ""]) => callNamed(conversation, "file", path, "read")],
+  [/^read (\S[\s\S]*)$/iu, (conversation, [, path = ""]) => callNamed(conversation, findTool(conversation, "read_file") ? "read_file" : "file", path, "read")],
   [/^search (?:for )?(\S[\s\S]*)$/iu, (conversation, [, word = ""]) => callNamed(conversation, "search", word)],
   [/^count to (\d{1,6})\b/iu, (_, [, to = "0"]) => count(Number(to))],
   [/^think\b([\s\S]*)$/iu, (_, [, about = ""]) => think(about)],
+  [
+    /^(?:please )?undo\b/iu,
+    () =>
+      say("Taking changes back is yours: type /undo, and what my tools changed is as it was, unless somebody has changed it since. The conversation stays."),
+  ],
   [/^(?:hello|hi|hey|help|what (?:is|can)|who are)\b/iu, () => say(ABOUT)],
 ];
 
-/** A friendly answer by rules. It names how many messages it has seen, so that it shows what of the conversation reached it. */
-export const chat: DemoModel = (conversation) => {
-  if (conversation.results.length > 0) return say(conversation.results.map(describe).join("\n\n"));
-  const text = conversation.lastUserText.trim();
-  for (const [pattern, reply] of PHRASES) {
-    const match = pattern.exec(text);
-    if (match) return reply(conversation, [...match]);
-  }
+const REVIEW = /^(?:please )?review\b/iu;
+
+function reply(conversation: DemoConversation): DemoStep[] {
+  const { request } = conversation;
+  const text = request.text.trim();
+  if (REVIEW.test(text)) return review(conversation);
+  const [pattern, answer] = PHRASES.find(([candidate]) => candidate.test(text)) ?? [];
+  if (!pattern && isTour(conversation)) return tour(conversation);
+  const results = request.calls.flatMap(({ result }) => result ?? []);
+  if (results.length > 0) return say(results.map(describe).join("\n\n"));
+  const match = pattern?.exec(text);
+  if (answer && match) return answer(conversation, [...match]);
   const seen = conversation.userTexts.length;
   const quote = text.length > QUOTE_CHARACTERS_MAX ? `${text.slice(0, QUOTE_CHARACTERS_MAX).toWellFormed()}...` : text;
   return say(`I have seen ${seen} ${seen === 1 ? "message" : "messages"} of yours. The last one was: ${quote}`);
-};
+}
+
+/** An answer in words as the answer's schema wants it. */
+function asSchema(steps: readonly DemoStep[], { answerSchema }: DemoConversation): readonly DemoStep[] {
+  if (!answerSchema || steps.some((step) => step.kind === "call")) return steps;
+  const said = steps.map((step) => (step.kind === "text" ? step.text : "")).join("");
+  return say(JSON.stringify(instanceOf(answerSchema, said)));
+}
+
+/**
+ * A friendly answer by rules. It names how many messages it has seen, so that it shows what of the conversation reached it; asked for a change where it can
+ * make one, it gives a tour.
+ */
+export const chat: DemoModel = (conversation) => asSchema(reply(conversation), conversation);

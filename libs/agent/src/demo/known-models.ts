@@ -1,5 +1,5 @@
 /** Models of the demo provider, without its name. */
-export const DEMO_MODELS = ["chat", "echo", "triage"] as const;
+export const DEMO_MODELS = ["chat", "echo", "script", "triage"] as const;
 
 /** `flaky-3` fails three times before it answers. */
 export const FLAKY_MODEL = /^flaky-(\d{1,3})$/;

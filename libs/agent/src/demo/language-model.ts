@@ -1,8 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type LanguageModelV4, type LanguageModelV4CallOptions, type LanguageModelV4StreamPart, UnsupportedFunctionalityError } from "@ai-sdk/provider";
+import {
+  APICallError,
+  type LanguageModelV4,
+  type LanguageModelV4CallOptions,
+  type LanguageModelV4FinishReason,
+  type LanguageModelV4StreamPart,
+  UnsupportedFunctionalityError,
+} from "@ai-sdk/provider";
 import { type DemoConversation, readPrompt } from "./conversation.ts";
 import { inPieces } from "./pieces.ts";
 import type { DemoModel, DemoStep } from "./script.ts";
+import { isSummaryRequest, summary } from "./summary.ts";
+
+type Written = Exclude<DemoStep, { kind: "finish" | "fail" }>;
 
 const BYTES_PER_TOKEN = 4;
 
@@ -27,7 +37,7 @@ class OutputBudget {
   }
 
   /** Whether the piece still fits; it is counted if so. */
-  take(kind: DemoStep["kind"], piece: string): boolean {
+  take(kind: Written["kind"], piece: string): boolean {
     const size = Buffer.byteLength(piece);
     const { text, reasoning, call } = this.bytes;
     if (text + reasoning + call + size > this.#bytesMax) return false;
@@ -36,8 +46,14 @@ class OutputBudget {
   }
 }
 
+/** An answer of a provider that fails. */
+function failureOf({ status, message, retryAfterMs }: Extract<DemoStep, { kind: "fail" }>): APICallError {
+  const responseHeaders: Record<string, string> = retryAfterMs === undefined ? {} : { "retry-after-ms": String(retryAfterMs) };
+  return new APICallError({ message, url: "demo:", requestBodyValues: {}, statusCode: status, responseHeaders });
+}
+
 async function* writeStep(
-  step: DemoStep,
+  step: Written,
   id: string,
   budget: OutputBudget,
   wait: (pace: number) => Promise<void>,
@@ -79,16 +95,22 @@ async function* write(
   yield { type: "stream-start", warnings: [] };
   yield { type: "response-metadata", modelId: options.modelId };
   const budget = new OutputBudget(call.maxOutputTokens);
-  let callCount = conversation.callCount;
+  let callCount = conversation.calls.length;
   let isWhole = true;
+  let stopped: LanguageModelV4FinishReason["unified"] | undefined;
   for (const [index, step] of steps.entries()) {
+    if (step.kind === "fail") throw failureOf(step);
+    if (step.kind === "finish") {
+      stopped = step.reason;
+      break;
+    }
     if (step.kind === "call") callCount += 1;
-    isWhole = yield* writeStep(step, step.kind === "call" ? `call_${callCount}` : `part_${index}`, budget, wait);
+    isWhole = yield* writeStep(step, step.kind === "call" ? (step.id ?? `call_${callCount}`) : `part_${index}`, budget, wait);
     if (!isWhole) break;
   }
   const { bytes } = budget;
   const output = tokens(bytes.text + bytes.call) + tokens(bytes.reasoning);
-  const reason = !isWhole ? "length" : steps.some((step) => step.kind === "call") ? "tool-calls" : "stop";
+  const reason = stopped ?? (!isWhole ? "length" : steps.some((step) => step.kind === "call") ? "tool-calls" : "stop");
   const input = tokens(conversation.inputBytes);
   yield {
     type: "finish",
@@ -111,7 +133,9 @@ export function createDemoLanguageModel(options: DemoLanguageModelOptions): Lang
     async doStream(call) {
       call.abortSignal?.throwIfAborted();
       const conversation = readPrompt(call);
-      const steps = options.model(conversation);
+      const steps = isSummaryRequest(conversation) ? summary(conversation) : options.model(conversation);
+      const [first] = steps;
+      if (first?.kind === "fail") throw failureOf(first);
       return { stream: ReadableStream.from(write(steps, conversation, options, call)) };
     },
   };

@@ -8,12 +8,13 @@ import { echo } from "./echo.ts";
 import { DEMO_MODELS, FLAKY_MODEL } from "./known-models.ts";
 import { createDemoLanguageModel } from "./language-model.ts";
 import type { DemoModel } from "./script.ts";
+import { scripted } from "./scripted.ts";
 import { triage } from "./triage.ts";
 
 /** Fast, and yet seen to stream. */
 const PIECE_DELAY_MS = 4;
 
-const MODELS: Readonly<Record<(typeof DEMO_MODELS)[number], DemoModel>> = { chat, echo, triage };
+const MODELS: Readonly<Record<(typeof DEMO_MODELS)[number], DemoModel>> = { chat, echo, script: scripted, triage };
 
 function flaky(failures: number, call: ModelCall): DemoModel {
   return (conversation) => {
@@ -43,6 +44,8 @@ export function createDemoProvider({ pieceDelayMs = PIECE_DELAY_MS }: { readonly
     name: "demo",
     versions: {},
     listPrices: true,
+    inProcess: true,
+    dialect: { inputs: [], structuredOutput: "always" },
     languageModel: (modelId, call) => createDemoLanguageModel({ modelId, model: findModel(modelId, call), pieceDelayMs }),
     scrub: createScrubber([]),
   };

@@ -62,6 +62,14 @@ describe("toProviderError", () => {
     expect([error.reason, error.detail.retryable]).toEqual(["QUOTA_EXHAUSTED", false]);
   });
 
+  it("takes a limit of the rate for no overflow, whatever it counts", () => {
+    expect(convert(status(429, { message: "Rate limit reached: too many tokens, limit 30000 per min." })).reason).toBe("RATE_LIMITED");
+    expect(convert(status(400, { message: "max_tokens: 128000 > 64000, which is the maximum allowed number of output tokens" })).reason).toBe(
+      "INVALID_REQUEST",
+    );
+    expect(convert(status(400, { message: "The model `gpt-x` does not support a prompt with images" })).reason).toBe("INVALID_REQUEST");
+  });
+
   it("is never retryable once output has come", () => {
     expect(convert(new StreamBroken("it ended"), false).detail.retryable).toBe(true);
     expect(convert(new StreamBroken("it ended"), true).detail.retryable).toBe(false);

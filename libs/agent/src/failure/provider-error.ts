@@ -10,16 +10,19 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import type { ModelProvider } from "../provider.ts";
+import { readGoogleDetails } from "./google-details.ts";
+import { isOverflow } from "./overflow.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { describeStatus } from "./status.ts";
-import { StreamBroken, UnsupportedContent } from "./stream-error.ts";
+import { StreamBroken, StreamStalled, UnsupportedContent } from "./stream-error.ts";
 
 /** A ForgeError's message has at most 4,096 characters; what the provider said gets most of them. */
 const MESSAGE_CHARACTERS_MAX = 4096;
 const QUOTE_CHARACTERS_MAX = 3000;
 
 /** Names by which providers report, within a stream, what would have been a 429 or a 5xx before it. */
-const TRANSIENT_ERROR_NAMES = /rate_limit|overloaded|server_error|internal_error|unavailable|timeout|api_error/i;
+const TRANSIENT_ERROR_NAMES =
+  /rate_limit|resource_exhausted|deadline_exceeded|^internal$|overloaded|server_error|internal_error|unavailable|timeout|api_error/i;
 
 interface Finding {
   readonly reason: string;
@@ -51,14 +54,26 @@ function fromCall(error: APICallError, provider: ModelProvider, nowMs: number): 
   if (error.statusCode < 400) return broken(provider, excerpt(connectionProblem(error)));
   const said = excerpt(error.message || error.responseBody || "no message");
   const body = error.responseBody && !error.data ? ` ${excerpt(error.responseBody)}` : "";
-  const status = describeStatus(error.statusCode, errorName(error.data), provider);
+  const data = error.data ?? parsed(error.responseBody);
+  const google = readGoogleDetails(data);
+  const status = describeStatus(error.statusCode, { name: errorName(data), said: `${said} ${body}`, ...google }, provider);
   return {
     reason: status.reason,
     message: `${provider.name} ${status.verb} (HTTP ${error.statusCode}): ${sentence(`${said}${body}`)}${status.advice}`,
     isTransient: status.isTransient,
-    retryAfterMs: status.isTransient ? retryAfterMs(error.responseHeaders, nowMs) : undefined,
+    retryAfterMs: status.isTransient ? (retryAfterMs(error.responseHeaders, nowMs) ?? google.retryAfterMs) : undefined,
     metadata: { http_status: String(error.statusCode) },
   };
+}
+
+/** A body that the provider package did not recognise. */
+function parsed(body: string | undefined): unknown {
+  try {
+    return JSON.parse(body ?? "");
+  } catch {
+    // Many are no JSON: a proxy's page, a plain sentence.
+    return undefined;
+  }
 }
 
 /** Advice may follow. */
@@ -70,18 +85,25 @@ function broken(provider: ModelProvider, why: string): Finding {
   return { reason: "STREAM_BROKEN", message: `The answer of ${provider.name} broke off: ${why}.`, isTransient: true };
 }
 
-/** The `code` or `type` in an OpenAI-style error body, which says more than the status. */
+/** The `code`, `type` or `status` in an error body, which says more than the status. */
 function errorName(data: unknown): string {
   const inner = typeof data === "object" && data !== null && "error" in data ? data.error : data;
   if (typeof inner !== "object" || inner === null) return "";
-  const { code, type } = inner as { code?: unknown; type?: unknown };
-  return [code, type].filter((name) => typeof name === "string" || typeof name === "number").join(" ");
+  const { code, type, status } = inner as { code?: unknown; type?: unknown; status?: unknown };
+  return [code, type, status].filter((name) => typeof name === "string" || typeof name === "number").join(" ");
 }
 
 /** An error that the provider wrote into its stream: a plain object, not an Error. */
 function fromStream(error: object, provider: ModelProvider): Finding {
   const said = "message" in error && typeof error.message === "string" ? error.message : JSON.stringify(error);
   const name = errorName(error);
+  if (isOverflow(undefined, `${name} ${said}`)) {
+    return {
+      reason: "CONTEXT_OVERFLOW",
+      message: `${provider.name} refused the request as too long for the model: ${sentence(excerpt(said))}`,
+      isTransient: false,
+    };
+  }
   return {
     reason: "PROVIDER_STREAM_ERROR",
     message: `${provider.name} reported an error: ${excerpt(said)}${name ? ` (${name})` : ""}.`,
@@ -92,6 +114,9 @@ function fromStream(error: object, provider: ModelProvider): Finding {
 function find(error: unknown, provider: ModelProvider, nowMs: number): Finding {
   if (APICallError.isInstance(error)) return fromCall(error, provider, nowMs);
   if (error instanceof StreamBroken) return broken(provider, error.message);
+  if (error instanceof StreamStalled) {
+    return { reason: "STREAM_STALLED", message: `${provider.name} was silent for ${error.message}; the call was given up.`, isTransient: true };
+  }
   if (InvalidResponseDataError.isInstance(error) || EmptyResponseBodyError.isInstance(error))
     return broken(provider, excerpt(error.message).replace(/\.$/, ""));
   if (JSONParseError.isInstance(error) || TypeValidationError.isInstance(error)) {

@@ -1,4 +1,5 @@
 import type { ModelProvider } from "../provider.ts";
+import { isOverflow } from "./overflow.ts";
 
 /** What an HTTP status means for the call. `verb` follows the provider's name, `advice` its words. */
 export interface StatusMeaning {
@@ -12,13 +13,32 @@ function aboutKey(provider: ModelProvider): string {
   return provider.keyVariable ? ` Set ${provider.keyVariable} to a key that may use this model, where the worker runs.` : "";
 }
 
-/** `name` is the error's code or type from the body, where there is one. */
-export function describeStatus(status: number, name: string, provider: ModelProvider): StatusMeaning {
-  // OpenAI answers 429 as well where the account has no money left, which no waiting helps.
-  if (status === 402 || name.includes("insufficient_quota")) {
+/** Codes and words of an account without money: OpenAI answers 429 then, Anthropic 400; no waiting helps. */
+const NO_QUOTA =
+  /insufficient_quota|insufficient_balance|billing_(?:hard_limit|not_active|error)|credit balance is too low|insufficient (?:credits|balance|funds)/i;
+
+/** What the body says, as far as it changes what the status means. */
+export interface StatusBody {
+  /** The error's code and type; empty where there is none. */
+  readonly name: string;
+  /** The provider's words. */
+  readonly said: string;
+  /** Google's: see readGoogleDetails. */
+  readonly isDailyQuota: boolean;
+  readonly reason: string;
+}
+
+/** What an answer with this status and body means. */
+export function describeStatus(status: number, body: StatusBody, provider: ModelProvider): StatusMeaning {
+  if (status === 402 || NO_QUOTA.test(body.name) || (status < 500 && NO_QUOTA.test(body.said)) || (status === 429 && body.isDailyQuota)) {
     return { reason: "QUOTA_EXHAUSTED", verb: "has no quota left for this key", isTransient: false, advice: " Check the account's plan and billing." };
   }
-  if (status === 401) return { reason: "PROVIDER_UNAUTHENTICATED", verb: "did not accept the key", isTransient: false, advice: aboutKey(provider) };
+  if (isOverflow(status, `${body.name} ${body.said}`)) {
+    return { reason: "CONTEXT_OVERFLOW", verb: "refused the request as too long for the model", isTransient: false, advice: "" };
+  }
+  // Google answers 400 to a key that it does not know.
+  if (status === 401 || body.reason === "API_KEY_INVALID")
+    return { reason: "PROVIDER_UNAUTHENTICATED", verb: "did not accept the key", isTransient: false, advice: aboutKey(provider) };
   if (status === 403) return { reason: "PROVIDER_FORBIDDEN", verb: "refused access", isTransient: false, advice: aboutKey(provider) };
   if (status === 404)
     return { reason: "MODEL_NOT_FOUND", verb: "does not know what was asked for", isTransient: false, advice: " Check the model's name and the base URL." };

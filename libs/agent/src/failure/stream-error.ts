@@ -7,3 +7,8 @@ export class StreamBroken extends Error {
 export class UnsupportedContent extends Error {
   override readonly name = "UnsupportedContent";
 }
+
+/** The provider was silent for too long; the message is the bound in words. */
+export class StreamStalled extends Error {
+  override readonly name = "StreamStalled";
+}

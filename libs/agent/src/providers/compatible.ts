@@ -1,5 +1,8 @@
 import { createOpenAICompatible, VERSION } from "@ai-sdk/openai-compatible";
+import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelProvider } from "../provider.ts";
+import type { Dialect } from "../request/dialect.ts";
+import { describeAddress } from "./base-url.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { createScrubber } from "./scrub.ts";
 
@@ -14,6 +17,21 @@ export interface CompatibleProviderOptions {
   readonly listPrices: boolean;
   /** OpenAI itself refuses `max_tokens` for its newer models; other servers know only that. */
   readonly hasCompletionTokenLimit: boolean;
+  readonly dialect: Partial<Dialect>;
+}
+
+/** Schemas are passed on as people write them; strict ones would have to name every property as required. */
+const CALL_OPTIONS = { openaiCompatible: { strictJsonSchema: false } } as const;
+
+function withCallOptions(model: LanguageModelV4): LanguageModelV4 {
+  return {
+    specificationVersion: "v4",
+    provider: model.provider,
+    modelId: model.modelId,
+    supportedUrls: {},
+    doGenerate: (call) => model.doGenerate(call),
+    doStream: (call) => model.doStream({ ...call, providerOptions: { ...call.providerOptions, ...CALL_OPTIONS } }),
+  };
 }
 
 function renameTokenLimit(body: Record<string, unknown>): Record<string, unknown> {
@@ -28,6 +46,7 @@ export function createCompatibleProvider(options: CompatibleProviderOptions): Mo
     baseURL: options.baseUrl,
     apiKey: options.apiKey,
     includeUsage: true,
+    supportsStructuredOutputs: true,
     fetch: boundedFetch,
     transformRequestBody: options.hasCompletionTokenLimit ? renameTokenLimit : undefined,
   });
@@ -35,13 +54,14 @@ export function createCompatibleProvider(options: CompatibleProviderOptions): Mo
     name: options.name,
     versions: { "@ai-sdk/openai-compatible": VERSION },
     keyVariable: options.keyVariable,
-    address: `${options.baseUrl}; ${isHere(options.baseUrl) ? "is it running? " : ""}${options.baseUrlVariable} sets another address`,
+    address: describeAddress(options.baseUrl, options.baseUrlVariable),
     listPrices: options.listPrices,
-    languageModel: (modelId) => provider.languageModel(modelId),
+    dialect: options.dialect,
+    credentialRequest: {
+      url: `${options.baseUrl.replace(/\/+$/, "")}/models`,
+      headers: options.apiKey ? { authorization: `Bearer ${options.apiKey}` } : {},
+    },
+    languageModel: (modelId) => withCallOptions(provider.languageModel(modelId)),
     scrub: createScrubber(options.apiKey ? [options.apiKey] : []),
   };
-}
-
-function isHere(url: string): boolean {
-  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 }

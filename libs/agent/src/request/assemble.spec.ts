@@ -3,6 +3,7 @@ import { type MessageSchema, type PartSchema, ReadConversationResponseSchema, Ro
 import { ModelTaskSchema } from "@forge/protocol/worker";
 import { describe, expect, it } from "vitest";
 import { assembleRequest } from "./assemble.ts";
+import { DEFAULT_DIALECT, type Dialect } from "./dialect.ts";
 import { encodeOrigin } from "./part-origin.ts";
 
 type PartInit = MessageInitShape<typeof PartSchema>;
@@ -51,7 +52,7 @@ describe("assembleRequest", () => {
     expect(options.prompt.at(-1)).toMatchObject({ content: [{ output: { type: "error-text", value: "denied" } }] });
   });
 
-  it("sends reasoning back to the model that wrote it only, other metadata to its provider only", () => {
+  it("sends reasoning, and what a provider noted with a part, back to the model that wrote it only", () => {
     const metadata = { openai: { signature: "s" } };
     const origin = (model: string) => encodeOrigin({ provider: "openai", model, metadata });
     const reasoning: PartInit = { kind: { case: "reasoning", value: { text: "hm" } }, providerMetadataJson: origin("gpt-x") };
@@ -61,7 +62,7 @@ describe("assembleRequest", () => {
       { type: "reasoning", text: "hm", providerOptions: metadata },
       { type: "text", text: "a", providerOptions: metadata },
     ]);
-    expect(content("openai/gpt-y")).toEqual([{ type: "text", text: "a", providerOptions: metadata }]);
+    expect(content("openai/gpt-y")).toEqual([{ type: "text", text: "a" }]);
     expect(content("ollama/gpt-x")).toEqual([{ type: "text", text: "a" }]);
   });
 
@@ -108,6 +109,20 @@ describe("assembleRequest", () => {
     expect(warm.requestDigest).not.toBe(plain.requestDigest);
     expect(warm.parametersJson).toBe('{"max_output_tokens":100,"model":"openai/gpt-x","temperature":0}');
     expect(warm.options).toMatchObject({ temperature: 0, maxOutputTokens: 100 });
+  });
+
+  it("leaves blank text out, which some providers refuse", () => {
+    const messages = [user("hi"), user(" \n"), assistant(text("\n\n"), call("o", "p")), result("o", ""), assistant(text("\n"))];
+    const { prompt } = assemble(messages).options;
+    expect(prompt.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool"]);
+    expect(prompt[2]?.content).toMatchObject([{ type: "tool-call" }]);
+  });
+
+  it("ends with the user's turn where the provider wants it", () => {
+    const conversation = create(ReadConversationResponseSchema, { messages: [user("hi"), assistant(text("a"))] });
+    const last = (dialect: Dialect) => assembleRequest(conversation, create(ModelTaskSchema, { model: "p/m" }), { dialect }).options.prompt.at(-1);
+    expect(last(DEFAULT_DIALECT)?.role).toBe("assistant");
+    expect(last({ ...DEFAULT_DIALECT, lastMessage: "user" })).toEqual({ role: "user", content: [{ type: "text", text: "Go on." }] });
   });
 
   it("refuses what has no place in a message, naming the field", () => {

@@ -12,3 +12,8 @@ export function canonicalJson(value: object): string {
 export function digestOf(value: object): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex");
 }
+
+/** SHA-256, 64 lower-case hexadecimal digits. */
+export function digestOfBytes(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

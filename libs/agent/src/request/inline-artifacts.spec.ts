@@ -33,8 +33,9 @@ describe("inlineArtifacts", () => {
     });
   });
 
-  it("refuses what is not text", async () => {
-    await expect(inline({ kind: { case: "artifact", value: store("x", "image/png") } })).rejects.toThrow(/image\/png; a model can be given text only/);
+  it("leaves what is not text as it is, and refuses what only says that it is", async () => {
+    expect(await inline({ kind: { case: "artifact", value: store("x", "image/png") } })).toMatchObject({ case: "artifact" });
+    expect(await inline({ kind: { case: "artifact", value: store("<svg/>", "image/svg+xml") } })).toMatchObject({ case: "text", value: { text: "<svg/>" } });
     await expect(inline({ kind: { case: "artifact", value: store(new Uint8Array([0xff, 0xfe]), "text/plain") } })).rejects.toThrow(/not UTF-8/);
   });
 

@@ -9,6 +9,7 @@ import {
   ReadConversationResponseSchema,
   type ToolResultPart,
 } from "@forge/protocol/session";
+import { isText } from "./media-type.ts";
 import { decodeOrigin } from "./part-origin.ts";
 
 /** Text of artifacts in one request, all together, in bytes: about a million tokens, more than models read. */
@@ -18,11 +19,6 @@ export const INLINED_BYTES_MAX = 4 * 1024 * 1024;
 export const TOOL_RESULT_BYTES_MAX = 64 * 1024;
 
 type GetArtifact = (sha256: string) => Promise<Uint8Array>;
-
-function isText(mediaType: string): boolean {
-  const essence = (mediaType.split(";")[0] ?? "").trim().toLowerCase();
-  return essence.startsWith("text/") || essence === "application/json";
-}
 
 function decodeText(bytes: Uint8Array, ref: ArtifactRef): string {
   try {
@@ -51,11 +47,7 @@ class InlineBudget {
 }
 
 async function textPart(part: Part, ref: ArtifactRef, getArtifact: GetArtifact, budget: InlineBudget): Promise<Part> {
-  if (!isText(ref.mediaType)) {
-    throw ForgeError.validation("artifact", `Artifact ${ref.sha256} is ${ref.mediaType}; a model can be given text only (text/* or application/json).`, {
-      origin: "worker",
-    });
-  }
+  if (!isText(ref.mediaType)) return part;
   budget.take(Number(ref.size));
   const text = decodeText(await getArtifact(ref.sha256), ref);
   const isReasoning = decodeOrigin(part.providerMetadataJson)?.kind === "reasoning";
@@ -82,8 +74,8 @@ async function inlineMessage(message: Message, getArtifact: GetArtifact, budget:
 }
 
 /**
- * The conversation with its artifacts as text, so that a request can be assembled without I/O. Throws validation for what a model can't be given:
- * media types other than text, text that is not UTF-8, more than 4 MiB in all.
+ * The conversation with its artifacts as text, so that a request can be assembled without I/O; files that are no text stay artifacts (see loadFiles). Throws
+ * validation for text that is not UTF-8 and for more than 4 MiB in all.
  */
 export async function inlineArtifacts(conversation: ReadConversationResponse, getArtifact: GetArtifact): Promise<ReadConversationResponse> {
   const inlined = clone(ReadConversationResponseSchema, conversation);

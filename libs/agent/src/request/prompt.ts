@@ -1,14 +1,19 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import { ForgeError } from "@forge/protocol";
 import { type Message, type Part, Role, type ToolResultPart } from "@forge/protocol/session";
+import type { Dialect } from "./dialect.ts";
+import { type FileContents, filePart } from "./files.ts";
 import { decodeOrigin } from "./part-origin.ts";
 import type { ToolNames } from "./tool-names.ts";
 
 /** Who the prompt is for. */
 export interface PromptTarget {
+  /** The family's name: what a model wrote under any name of its provider is its own. */
   readonly provider: string;
   readonly modelId: string;
   readonly toolNames: ToolNames;
+  readonly dialect: Dialect;
+  readonly files: FileContents;
 }
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
@@ -43,25 +48,48 @@ function textOf(part: Part, role: string): string {
   return part.kind.value.text;
 }
 
-function userContent(parts: readonly Part[]): UserContent {
-  return parts.map((part) => ({ type: "text", text: textOf(part, "user") }));
+/** Blank text says nothing, and some providers refuse a request for it. */
+function isBlank(part: Part): boolean {
+  return part.kind.case === "text" && part.kind.value.text.trim() === "";
 }
 
-/** What the model wrote, with its provider's metadata where that provider is asked again, and its thoughts where that model is. */
+function userContent(parts: readonly Part[], target: PromptTarget): UserContent {
+  const said = parts.filter((part) => !isBlank(part));
+  return said.map((part) => (part.kind.case === "artifact" ? filePart(part.kind.value, target.files) : { type: "text", text: textOf(part, "user") }));
+}
+
+function isObject(argumentsJson: string): boolean {
+  try {
+    const value: unknown = JSON.parse(argumentsJson);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** A call's arguments as they go back: the text exactly, unless the provider could not read it. */
+function callInput(argumentsJson: string, dialect: Dialect): string {
+  // A call without arguments may have been written as nothing at all, which is no JSON when sent back.
+  if (argumentsJson.trim() === "") return "{}";
+  return dialect.callArguments === "text" || isObject(argumentsJson) ? argumentsJson : JSON.stringify({ invalid_arguments: argumentsJson });
+}
+
+/** What the model wrote; its thoughts, and what its provider noted with the parts, only where that same model is asked again. */
 function assistantContent(parts: readonly Part[], target: PromptTarget, ids: CallIds): AssistantContent {
   const content: AssistantContent = [];
   for (const part of parts) {
     const origin = decodeOrigin(part.providerMetadataJson);
     const isProvider = origin?.provider === target.provider;
-    const providerOptions: SharedV4ProviderOptions | undefined = isProvider ? origin.metadata : undefined;
+    const isSame = isProvider && origin.model === target.modelId;
+    const providerOptions: SharedV4ProviderOptions | undefined = isSame ? origin.metadata : undefined;
     const extra = providerOptions ? { providerOptions } : {};
     switch (part.kind.case) {
       case "text":
-        // Empty text is kept for its provider's metadata alone.
-        if (part.kind.value.text !== "" || providerOptions) content.push({ type: "text", text: part.kind.value.text, ...extra });
+        // Blank text is kept for its provider's metadata alone.
+        if (!isBlank(part) || providerOptions) content.push({ type: "text", text: part.kind.value.text, ...extra });
         break;
       case "reasoning":
-        if (isProvider && origin.model === target.modelId) content.push({ type: "reasoning", text: part.kind.value.text, ...extra });
+        if (isSame) content.push({ type: "reasoning", text: part.kind.value.text, ...extra });
         break;
       case "toolCall": {
         const { toolCallId, providerCallId, tool, argumentsJson } = part.kind.value;
@@ -70,8 +98,7 @@ function assistantContent(parts: readonly Part[], target: PromptTarget, ids: Cal
           type: "tool-call",
           toolCallId: ids.assign(toolCallId, isForeign ? "" : providerCallId),
           toolName: target.toolNames.toWire(tool),
-          // A call without arguments may have been written as nothing at all, which is no JSON when sent back.
-          input: argumentsJson.trim() === "" ? "{}" : argumentsJson,
+          input: callInput(argumentsJson, target.dialect),
           ...extra,
         });
         break;
@@ -96,12 +123,20 @@ function toolContent(parts: readonly Part[], target: PromptTarget, ids: CallIds)
   });
 }
 
-function toMessage(message: Message, target: PromptTarget, ids: CallIds): LanguageModelV4Message | undefined {
+/** Where a system message has no place, the user says it, marked so that it is not taken for a person's words. */
+function systemMessage(text: string, isFirst: boolean, dialect: Dialect): LanguageModelV4Message {
+  if (isFirst || dialect.systemMessages === "anywhere") return { role: "system", content: text };
+  return { role: "user", content: [{ type: "text", text: `<system-message>\n${text}\n</system-message>` }] };
+}
+
+function toMessage(message: Message, isFirst: boolean, target: PromptTarget, ids: CallIds): LanguageModelV4Message | undefined {
   switch (message.role) {
     case Role.SYSTEM:
-      return { role: "system", content: message.parts.map((part) => textOf(part, "system")).join("\n\n") };
-    case Role.USER:
-      return { role: "user", content: userContent(message.parts) };
+      return systemMessage(message.parts.map((part) => textOf(part, "system")).join("\n\n"), isFirst, target.dialect);
+    case Role.USER: {
+      const content = userContent(message.parts, target);
+      return content.length > 0 ? { role: "user", content } : undefined;
+    }
     case Role.ASSISTANT: {
       // Nothing may be left once another model's thoughts are gone; providers refuse an empty message.
       const content = assistantContent(message.parts, target, ids);
@@ -114,13 +149,18 @@ function toMessage(message: Message, target: PromptTarget, ids: CallIds): Langua
   }
 }
 
+/** What a hook means that lets the loop go on after an answer. */
+const GO_ON: LanguageModelV4Message = { role: "user", content: [{ type: "text", text: "Go on." }] };
+
 /** The provider-neutral conversation as the prompt of one provider. Artifacts must have been inlined. Throws validation. */
 export function toPrompt(system: string, messages: readonly Message[], target: PromptTarget): LanguageModelV4Prompt {
   const ids = new CallIds();
   const prompt: LanguageModelV4Prompt = system === "" ? [] : [{ role: "system", content: system }];
   for (const message of messages) {
-    const converted = toMessage(message, target, ids);
+    const isFirst = prompt.every((earlier) => earlier.role === "system");
+    const converted = toMessage(message, isFirst, target, ids);
     if (converted) prompt.push(converted);
   }
-  return prompt;
+  const isAnswered = prompt.at(-1)?.role === "assistant";
+  return isAnswered && target.dialect.lastMessage === "user" ? [...prompt, GO_ON] : prompt;
 }

@@ -79,6 +79,7 @@ export function createFakeContext(options: FakeContextOptions = {}): FakeContext
       reads.push(request);
       return Promise.resolve(conversation);
     },
+    listChanges: () => Promise.reject(new Error("a model lists no changes")),
     putArtifact: (content, mediaType) => Promise.resolve(storeArtifact(artifacts, content, mediaType)),
     getArtifact(sha256) {
       const content = artifacts.get(sha256);
