@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import { systemProgram } from "./system-program.ts";
 
 /**
  * How a process tree is held together, so that all of it can be found and killed.
@@ -41,32 +42,33 @@ const NAMESPACE_INIT = 'ulimit -c 0; exec 9>&2 2>/dev/null; (exec 2>&9 9>&-; exe
 
 /**
  * Runs the command marked, beside a watchdog that holds the read end of a pipe (descriptor 9) whose other end only the owner has: when the owner dies, it
- * kills what carries the mark, again until nothing does, then the group. Parameters: the mark, then the command.
+ * kills what carries the mark, again until nothing does, then the group. Parameters: the mark, `grep`, `env`, then the command.
  */
-const MARKED_LEADER = `ulimit -c 0; mark="$1"; shift
+const MARKED_LEADER = `ulimit -c 0; mark="$1"; grep="$2"; env="$3"; shift 3
 (
   trap '' TERM INT HUP
   read -r _ <&9
   for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     found=
     for environ in /proc/[0-9]*/environ; do
-      if grep -qaF "${MARK_VARIABLE}=$mark" "$environ" 2>/dev/null; then pid=\${environ#/proc/}; kill -KILL "\${pid%/environ}" 2>/dev/null && found=1; fi
+      if "$grep" -qaF "${MARK_VARIABLE}=$mark" "$environ" 2>/dev/null; then pid=\${environ#/proc/}; kill -KILL "\${pid%/environ}" 2>/dev/null && found=1; fi
     done
     [ -n "$found" ] || break
   done
   kill -KILL -$$
 ) </dev/null >/dev/null 2>&1 &
-exec env "${MARK_VARIABLE}=$mark" "$@" 9<&-`;
+exec "$env" "${MARK_VARIABLE}=$mark" "$@" 9<&-`;
 
 /** The descriptor of the pipe by which a marked tree's watchdog notices that its owner has gone. */
 export const WATCHDOG_DESCRIPTOR = 9;
 
 /** The argument vector that runs a command under an isolation. `mark` is unique to the tree. */
 export function isolatedCommand(isolation: Isolation, command: readonly string[], mark: string): string[] {
-  if (isolation.kind === "marked") return ["sh", "-c", MARKED_LEADER, "sh", mark, ...command];
-  const bound = ["setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", WHILE_OWNER_LIVES, "sh", String(process.pid)];
-  const unshare = ["unshare", "--pid", "--fork", "--kill-child=KILL", ...isolation.unshareOptions, "--", "sh", "-c", NAMESPACE_INIT, "sh"];
-  return [...bound, ...unshare, ...command];
+  const [sh = "sh", setpriv = "setpriv", unshare = "unshare", grep = "grep", env = "env"] = ["sh", "setpriv", "unshare", "grep", "env"].map(systemProgram);
+  if (isolation.kind === "marked") return [sh, "-c", MARKED_LEADER, "sh", mark, grep, env, ...command];
+  const bound = [setpriv, "--pdeathsig", "KILL", "--", sh, "-c", WHILE_OWNER_LIVES, "sh", String(process.pid)];
+  const unshared = [unshare, "--pid", "--fork", "--kill-child=KILL", ...isolation.unshareOptions, "--", sh, "-c", NAMESPACE_INIT, "sh"];
+  return [...bound, ...unshared, ...command];
 }
 
 /**

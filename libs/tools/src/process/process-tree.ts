@@ -1,8 +1,9 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Enclosure } from "./enclosure.ts";
 import { detectIsolation, type Isolation, isolatedCommand, WATCHDOG_DESCRIPTOR } from "./isolation.ts";
-import { childNamespace, isNamespaceInit, markedMembers, namespaceMembers } from "./tree-members.ts";
+import { childNamespace, isKeeper, markedMembers, namespaceMembers } from "./tree-members.ts";
 import { within } from "./within.ts";
 
 /** How long after SIGKILL emptiness is looked for: a process in an uninterruptible system call may take this long, rarely longer. */
@@ -21,6 +22,8 @@ export interface ProcessTreeOptions {
   readonly stdio: readonly ("ignore" | "pipe")[];
   /** Absent: the strongest that works here. */
   readonly isolation?: Isolation;
+  /** Absent: the command sees what this process sees. */
+  readonly enclosure?: Enclosure;
 }
 
 /** How the tree's first process ended; by the shell's convention, an exit code of 128 + n may stand for signal n. */
@@ -63,9 +66,20 @@ export async function startProcessTree(command: readonly string[], options: Proc
     while (stdio.length < WATCHDOG_DESCRIPTOR) stdio.push("ignore");
     stdio.push("pipe");
   }
-  const [file, ...parameters] = isolatedCommand(isolation, command, mark);
-  // Detached: a session of its own, so that a Ctrl-C at the terminal reaches the owner alone, which then stops the tree in order.
-  const child = spawn(file as string, parameters, { cwd: options.cwd, env: options.environment, stdio, detached: true });
+  const { cwd, environment } = options;
+  const enclosed = options.enclosure?.enclose(command, { cwd, environment });
+  for (const [number, descriptor] of enclosed?.descriptors ?? []) {
+    while (stdio.length <= number) stdio.push("ignore");
+    stdio[number] = descriptor;
+  }
+  const [file, ...parameters] = isolatedCommand(isolation, enclosed?.command ?? command, mark);
+  let child: ChildProcess;
+  try {
+    // Detached: a session of its own, so that a Ctrl-C at the terminal reaches the owner alone, which then stops the tree in order.
+    child = spawn(file as string, parameters, { cwd, env: enclosed?.environment ?? environment, stdio, detached: true });
+  } finally {
+    enclosed?.close();
+  }
   let exit: ProcessExit | undefined;
   const exited = new Promise<ProcessExit>((resolve) => {
     child.once("exit", (exitCode, signal) => {
@@ -99,16 +113,16 @@ interface Started {
  */
 function namespaceStop(started: Started): ProcessTree["stop"] {
   let namespace: string | undefined;
-  const signalMembers = async (signal: NodeJS.Signals, options: { init: boolean }): Promise<void> => {
+  const signalMembers = async (signal: NodeJS.Signals, options: { keepers: boolean }): Promise<void> => {
     namespace ??= await childNamespace(started.pid);
     const members = namespace === undefined ? [] : await namespaceMembers(namespace);
     for (const member of members) {
-      if (options.init || !(await isNamespaceInit(member))) signalProcess(member, signal);
+      if (options.keepers || !(await isKeeper(member))) signalProcess(member, signal);
     }
   };
   return async ({ graceMs }) => {
     if (started.exit() === undefined && graceMs > 0) {
-      await signalMembers("SIGTERM", { init: false });
+      await signalMembers("SIGTERM", { keepers: false });
       await within(started.exited, graceMs);
     }
     const killedAt = performance.now();
@@ -116,9 +130,9 @@ function namespaceStop(started: Started): ProcessTree["stop"] {
     while (started.exit() === undefined) {
       const now = performance.now();
       if (now >= deadline) return false;
-      // Init ends in order when its command has been killed, and the kernel then kills what is left. Killing init itself comes later, because `unshare`
+      // Init ends in order when its command has been killed, and the kernel then kills what is left. Killing what holds it together comes later, because `unshare`
       // complains about that in the command's name.
-      await signalMembers("SIGKILL", { init: now >= killedAt + INIT_KILL_DELAY_MS });
+      await signalMembers("SIGKILL", { keepers: now >= killedAt + INIT_KILL_DELAY_MS });
       await within(started.exited, LOOK_INTERVAL_MS);
     }
     if (started.exit()?.signal === null) return true;

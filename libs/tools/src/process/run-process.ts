@@ -1,9 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Scrubber } from "../secrets/scrubber.ts";
 import { BoundedOutput, type CapturedOutput } from "./bounded-output.ts";
+import type { Enclosure } from "./enclosure.ts";
 import { childEnvironment } from "./environment.ts";
 import { exitSignal } from "./exit-signal.ts";
 import type { Isolation } from "./isolation.ts";
 import { type ProcessTree, startProcessTree } from "./process-tree.ts";
+import { systemProgram } from "./system-program.ts";
 import { within } from "./within.ts";
 
 /** Between SIGTERM and SIGKILL: enough for a program to remove its temporary files, and short for a person who waits for a cancel. */
@@ -33,6 +36,10 @@ export interface RunProcessOptions {
   readonly onOutput?: (text: string, stream: "stdout" | "stderr") => void;
   /** Absent: the strongest that works here. */
   readonly isolation?: Isolation;
+  /** Absent: the command sees what this process sees. */
+  readonly enclosure?: Enclosure;
+  /** Takes secrets out of what is printed, before anybody sees it. */
+  readonly scrubber?: Scrubber;
 }
 
 /** How it ended. */
@@ -67,13 +74,14 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   const neverStarted = { ended: "aborted", exitCode: null, signal: null, confirmedStopped: true } as const;
   if (options.signal?.aborted) return result(neverStarted);
 
-  const tree = await startProcessTree(typeof options.command === "string" ? ["sh", "-c", options.command] : options.command, {
+  const tree = await startProcessTree(typeof options.command === "string" ? [systemProgram("sh") ?? "sh", "-c", options.command] : options.command, {
     cwd: options.cwd,
     environment: childEnvironment(options.environment),
     stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     isolation: options.isolation,
+    enclosure: options.enclosure,
   });
-  const drained = Promise.all([capture(tree, "stdout", stdout, options.onOutput), capture(tree, "stderr", stderr, options.onOutput)]);
+  const drained = Promise.all([capture(tree, "stdout", stdout, options), capture(tree, "stderr", stderr, options)]);
   // EPIPE: a command need not read what it is given.
   tree.child.stdin?.on("error", () => {});
   tree.child.stdin?.end(options.stdin);
@@ -86,21 +94,32 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   return result({ ended, exitCode: exit.exitCode, signal: exitSignal(exit), confirmedStopped: stopped && closed });
 }
 
-async function capture(tree: ProcessTree, name: "stdout" | "stderr", output: BoundedOutput, onOutput: RunProcessOptions["onOutput"]): Promise<void> {
+/** Keeps and tells what a stream carries; resolves when it is closed. Shared with what runs in the background. */
+export async function capture(
+  tree: ProcessTree,
+  name: "stdout" | "stderr",
+  output: BoundedOutput,
+  { onOutput, scrubber }: Pick<RunProcessOptions, "onOutput" | "scrubber">,
+): Promise<void> {
   const stream = tree.child[name];
   if (stream === null) return;
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const scrubbed = scrubber?.stream();
   const emit = (text: string): void => {
+    if (scrubbed !== undefined) output.push(Buffer.from(text));
     if (text !== "") onOutput?.(text, name);
   };
   stream.on("data", (chunk: Buffer) => {
-    output.push(chunk);
-    if (onOutput !== undefined) emit(decoder.decode(chunk, { stream: true }));
+    if (scrubbed !== undefined) emit(scrubbed.push(decoder.decode(chunk, { stream: true })));
+    else {
+      output.push(chunk);
+      if (onOutput !== undefined) emit(decoder.decode(chunk, { stream: true }));
+    }
   });
   // A read error ends the stream as well; what was read is what there is.
   stream.on("error", () => {});
   await new Promise<void>((resolve) => stream.once("close", resolve));
-  emit(decoder.decode());
+  emit(scrubbed === undefined ? decoder.decode() : scrubbed.push(decoder.decode()) + scrubbed.end());
 }
 
 async function firstEnd(tree: ProcessTree, { timeoutMs, signal }: RunProcessOptions): Promise<ProcessResult["ended"]> {

@@ -20,15 +20,36 @@ export async function childNamespace(unsharePid: number): Promise<string | undef
   return made === own ? undefined : made;
 }
 
-/** All processes in a PID namespace; those in namespaces nested in it are not listed, but die with its init as well. */
-export function namespaceMembers(namespace: string): Promise<number[]> {
-  return select(async (pid) => (await readlink(`/proc/${pid}/ns/pid`).catch(() => GONE)) === namespace);
+/**
+ * All processes in a PID namespace and in those nested in it: the kernel hands an orphan to its own namespace's init at the farthest, so that every one of them
+ * descends from a process of the namespace.
+ */
+export async function namespaceMembers(namespace: string): Promise<number[]> {
+  const pids = await processIds();
+  const found = await Promise.all(pids.map(async (pid) => ({ pid, parent: await parentOf(pid), inside: await isIn(pid, namespace) })));
+  const members = new Set(found.filter(({ inside }) => inside).map(({ pid }) => pid));
+  for (let before = -1; before !== members.size; ) {
+    before = members.size;
+    for (const { pid, parent } of found) if (parent !== undefined && members.has(parent)) members.add(pid);
+  }
+  return [...members];
 }
 
-/** Whether the process is its PID namespace's init. */
-export async function isNamespaceInit(pid: number): Promise<boolean> {
+async function isIn(pid: number, namespace: string): Promise<boolean> {
+  return (await readlink(`/proc/${pid}/ns/pid`).catch(() => GONE)) === namespace;
+}
+
+async function parentOf(pid: number): Promise<number | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => GONE);
+  // The name stands in parentheses and may hold anything; then come state and parent.
+  const [, parent] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
+  return parent === undefined ? undefined : Number(parent);
+}
+
+/** Whether the process only holds a tree together: its PID namespace's init, or the sandbox's program, which would end everything in it at once. */
+export async function isKeeper(pid: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => GONE);
-  return status !== undefined && /^NSpid:.*\t1$/m.test(status);
+  return status !== undefined && (/^NSpid:.*\t1$/m.test(status) || /^Name:\tbwrap$/m.test(status));
 }
 
 /** The process group, and everything whose environment carries the mark, zombies left out. Where there is no /proc: the group as a whole, as -group. */

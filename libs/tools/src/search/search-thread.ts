@@ -1,16 +1,17 @@
-// The thread that a search by regular expression runs in, so that an expression that backtracks without end can be stopped.
+// The thread that a search runs in that may take without end, by an expression that backtracks or a pattern that does, so that it can be stopped.
 import { parentPort, workerData } from "node:worker_threads";
 import { ForgeError } from "@forge/protocol";
 import { WorkspaceGuard } from "../workspace/workspace-guard.ts";
+import { globWorkspace } from "./glob-workspace.ts";
 import type { SearchAnswer, SearchInThread } from "./search-in-thread.ts";
 import { searchWorkspace } from "./search-workspace.ts";
 
-const { workspace, options } = workerData as SearchInThread;
-parentPort?.postMessage(await answer());
+parentPort?.postMessage(await answer(workerData as SearchInThread));
 
-async function answer(): Promise<SearchAnswer> {
+async function answer({ workspace, forbidden, job }: SearchInThread): Promise<SearchAnswer> {
   try {
-    return { result: await searchWorkspace(new WorkspaceGuard(workspace), options) };
+    const guard = new WorkspaceGuard(workspace, { forbidden });
+    return { result: job.kind === "search" ? await searchWorkspace(guard, job.options) : await globWorkspace(guard, job.options) };
   } catch (error) {
     // An error loses its class between threads, its wire form does not.
     if (error instanceof ForgeError) return { error: error.detail };

@@ -1,13 +1,11 @@
-import { lstat, readdir } from "node:fs/promises";
-import { join, matchesGlob } from "node:path";
 import { cutText, textEnd } from "../text.ts";
-import { fileError } from "../workspace/file-error.ts";
+import { decodeText } from "../workspace/text-content.ts";
 import type { WorkspaceGuard } from "../workspace/workspace-guard.ts";
+import { pathMatcher } from "./path-matcher.ts";
+import { walkFiles } from "./walk-files.ts";
 
 /** Larger files are rarely text that somebody wrote. */
 const FILE_BYTES_MAX = 1024 * 1024;
-/** What decides whether a file is binary, as git does it: a NUL near its beginning. */
-const BINARY_PROBE_BYTES = 8_000;
 const FILES_MAX = 50_000;
 /** Of a line in the answer. */
 const LINE_LENGTH_MAX = 400;
@@ -34,13 +32,15 @@ export interface SearchResult {
   truncated: boolean;
 }
 
-/** Searches the text files of the workspace, line by line. Links are not followed; .git, .forge/data and node_modules are left out. */
+/** Searches the text files of the workspace that walkFiles finds, line by line. */
 export async function searchWorkspace(guard: WorkspaceGuard, options: SearchOptions, signal?: AbortSignal): Promise<SearchResult> {
   const find = matcher(options);
+  const isWanted = options.glob === undefined ? () => true : pathMatcher(options.glob);
   const result: SearchResult = { matches: [], files_searched: 0, truncated: false };
   let files = 0;
-  for await (const file of textFiles(guard, options)) {
+  for await (const { path: file, below } of walkFiles(guard, options.path)) {
     signal?.throwIfAborted();
+    if (!isWanted(below)) continue;
     if (++files > FILES_MAX) return { ...result, truncated: true };
     const content = await readSearchable(guard, file);
     if (content === undefined) continue;
@@ -70,45 +70,13 @@ function shown(line: string, at: number): string {
   return cutText(textEnd(text, text.length - start), LINE_LENGTH_MAX);
 }
 
-/** The paths, relative to the workspace, of what may be searched; depth first, names in order. */
-async function* textFiles(guard: WorkspaceGuard, { path, glob }: SearchOptions): AsyncGenerator<string> {
-  const start = await guard.resolve(path);
-  const stat = await lstat(start).catch((error: unknown) => {
-    throw fileError(error, path);
-  });
-  if (!stat.isDirectory()) {
-    yield guard.relative(start);
-    return;
-  }
-  const pending = [""];
-  for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
-    // A directory that vanished or may not be read is passed over: the search is for what can be seen.
-    const entries = await readdir(join(start, directory), { withFileTypes: true }).catch(() => []);
-    entries.sort((one, other) => (one.name < other.name ? -1 : 1));
-    const below: string[] = [];
-    for (const entry of entries) {
-      const relative = directory === "" ? entry.name : `${directory}/${entry.name}`;
-      if (guard.isProtected(join(start, relative))) continue;
-      if (entry.isDirectory() && entry.name !== "node_modules") below.push(relative);
-      else if (entry.isFile() && matchesFilter(relative, entry.name, glob)) yield guard.relative(join(start, relative));
-    }
-    pending.push(...below.toReversed());
-  }
-}
-
-function matchesFilter(relative: string, name: string, glob: string | undefined): boolean {
-  if (glob === undefined) return true;
-  return matchesGlob(glob.includes("/") ? relative : name, glob);
-}
-
 /** The file's text; undefined where it is too large, binary, or can't be read any more. */
 async function readSearchable(guard: WorkspaceGuard, file: string): Promise<string | undefined> {
   const handle = await guard.openFile(file).catch(() => undefined);
   if (handle === undefined) return undefined;
   try {
     if ((await handle.stat()).size > FILE_BYTES_MAX) return undefined;
-    const bytes = await handle.readFile();
-    return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0) ? undefined : bytes.toString("utf8");
+    return decodeText(await handle.readFile(), file).text;
   } catch {
     return undefined;
   } finally {

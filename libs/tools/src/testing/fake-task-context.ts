@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { type ArtifactRef, ArtifactRefSchema, type Value, ValueSchema } from "@forge/protocol/common";
+import { type Change, ListChangesResponseSchema } from "@forge/protocol/session";
 import { LeasedTaskSchema, type OutputDelta, type Task, type TaskStart } from "@forge/protocol/worker";
 import type { TaskContext } from "@forge/worker";
 
@@ -24,6 +25,10 @@ export interface FakeTaskContext extends TaskContext {
 export interface FakeTaskContextOptions {
   readonly signal?: AbortSignal;
   readonly start?: (kind: TaskStart["kind"]) => Promise<void>;
+  /** What the session's tools changed, for an undo. */
+  readonly changes?: readonly Change[];
+  /** Those of calls before. */
+  readonly artifacts?: Map<string, Uint8Array>;
   readonly onReport?: (kind: OutputDelta["kind"]) => void;
 }
 
@@ -32,7 +37,7 @@ export function fakeTaskContext(task: Task, options: FakeTaskContextOptions = {}
   let heartbeats = 0;
   const clock: string[] = [];
   const reports: OutputDelta["kind"][] = [];
-  const artifacts = new Map<string, Uint8Array>();
+  const artifacts = options.artifacts ?? new Map<string, Uint8Array>();
   const putArtifact = async (content: Uint8Array, mediaType: string): Promise<ArtifactRef> => {
     const sha256 = createHash("sha256").update(content).digest("hex");
     artifacts.set(sha256, content);
@@ -67,6 +72,10 @@ export function fakeTaskContext(task: Task, options: FakeTaskContextOptions = {}
       options.onReport?.(kind);
     },
     readConversation: () => Promise.reject(new Error("a tool reads no conversation")),
+    async listChanges({ changeIds }) {
+      const changes = (options.changes ?? []).filter(({ changeId }) => changeIds.length === 0 || changeIds.includes(changeId));
+      return create(ListChangesResponseSchema, { changes });
+    },
     putArtifact,
     getArtifact,
     async toValue(json): Promise<Value> {

@@ -3,12 +3,12 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 
 /**
  * A function that throws `validation`, naming the path, for arguments that don't match a JSON Schema. The schema is compiled at the first call, because most
- * tools of a worker are not called before its first task must be served.
+ * tools of a worker are not called before its first task must be served. Of a foreign schema, what is not known here is ignored.
  */
-export function argumentValidator(schema: { readonly [key: string]: unknown }): (args: unknown) => void {
+export function argumentValidator(schema: { readonly [key: string]: unknown }, { foreign = false } = {}): (args: unknown) => void {
   let validate: ValidateFunction | undefined;
   return (args) => {
-    validate ??= new Ajv2020({ strict: true, ownProperties: true }).compile(schema);
+    validate ??= new Ajv2020(foreign ? { strict: false, validateFormats: false, ownProperties: true, logger: false } : { strict: true, ownProperties: true }).compile(schema);
     if (validate(args)) return;
     const [error] = validate.errors ?? [];
     const field = fieldOf(error);

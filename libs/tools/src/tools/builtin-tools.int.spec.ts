@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode, ValueSchema } from "@forge/protocol/common";
-import { TaskSchema } from "@forge/protocol/worker";
+import { CapabilityKind, TaskSchema } from "@forge/protocol/worker";
 import type { Outcome, TaskHandler } from "@forge/worker";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FakeTaskContext, type FakeTaskContextOptions, fakeTaskContext } from "../testing/fake-task-context.ts";
@@ -22,7 +22,7 @@ beforeEach(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), "forge-tools-")));
   workspace = join(base, "work");
   mkdirSync(workspace);
-  tools = createBuiltinTools({ workspace, environment: { GIVEN: "yes" } });
+  tools = createBuiltinTools({ workspace, environment: { GIVEN: "yes" }, stateDirectory: join(base, "state") });
 });
 
 afterEach(() => rmSync(base, { recursive: true, force: true }));
@@ -66,15 +66,23 @@ const refused = async (tool: string, args: object) => errorOf(await run(contextO
 
 describe("every tool", () => {
   test("is offered with a schema, a risk and a time limit", () => {
-    const offered = tools.map(({ capability }) => [capability.name, capability.tool?.idempotent, capability.tool?.risk]);
+    const served = tools.filter(({ capability }) => capability.kind === CapabilityKind.TOOL);
+    const offered = served.map(({ capability }) => [capability.name, capability.tool?.idempotent, capability.tool?.risk]);
     expect(offered).toEqual([
       ["tools.echo", true, 1],
       ["tools.file", false, 2],
       ["tools.read_file", true, 1],
+      ["tools.patch", false, 2],
+      ["tools.glob", true, 1],
       ["tools.search", true, 1],
       ["tools.shell", false, 3],
+      ["tools.processes", true, 1],
+      ["tools.http", false, 3],
     ]);
-    for (const { capability } of tools) {
+    expect(tools.filter((tool) => !served.includes(tool)).map(({ capability }) => [capability.kind, capability.name])).toEqual([
+      [CapabilityKind.WORKSPACE, "undo"],
+    ]);
+    for (const { capability } of served) {
       expect(JSON.parse(capability.tool?.inputSchemaJson ?? "")).toMatchObject({ type: "object" });
       expect(Number(capability.tool?.timeout?.seconds)).toBeGreaterThan(0);
     }

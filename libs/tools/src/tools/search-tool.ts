@@ -1,5 +1,6 @@
 import { ForgeError } from "@forge/protocol";
 import { RiskLevel } from "@forge/protocol/tool";
+import { isCostly } from "../search/path-matcher.ts";
 import { searchInThread } from "../search/search-in-thread.ts";
 import { type SearchOptions, searchWorkspace } from "../search/search-workspace.ts";
 import type { WorkspaceGuard } from "../workspace/workspace-guard.ts";
@@ -22,7 +23,7 @@ export function searchTool(guard: WorkspaceGuard): ToolDefinition<SearchArgument
     name: "tools.search",
     description:
       "Finds lines in the workspace's text files: file, line number, text. The pattern is literal text, or with regex a JavaScript regular expression, within one line. " +
-      "Left out: .git, node_modules, binary files, files over 1 MiB.",
+      "Left out: what ignore files (.gitignore, .ignore) name, .git, node_modules, binary files, files over 1 MiB.",
     inputSchema: {
       type: "object",
       properties: {
@@ -42,7 +43,8 @@ export function searchTool(guard: WorkspaceGuard): ToolDefinition<SearchArgument
       if (/[\r\n]/.test(pattern) && !regex) throw ForgeError.validation("arguments.pattern", "a pattern is within one line", { origin: "tool" });
       if (regex) parseExpression(pattern);
       const options: SearchOptions = { pattern, path, glob, maxResults, regex };
-      const result = regex ? await searchInThread({ workspace: guard.root, options }, call.signal) : await searchWorkspace(guard, options, call.signal);
+      const isSlow = regex || (glob !== undefined && isCostly(glob));
+      const result = isSlow ? await searchInThread(guard, "search", options, call.signal) : await searchWorkspace(guard, options, call.signal);
       return { ...result };
     },
   };

@@ -11,7 +11,15 @@ export function stopUnconfirmed(what: string): ForgeError {
   });
 }
 
-/** Whether an error says that something may still be running. */
+const unknown = new WeakSet<object>();
+
+/** Marks an error that says why a call ended, and not whether it had an effect: the call is settled as unknown. */
+export function outcomeUnknown(error: ForgeError): ForgeError {
+  unknown.add(error);
+  return error;
+}
+
+/** Whether an error leaves open what became of the call: something may still be running, or may have had its effect. */
 export function isStopUnconfirmed(error: unknown): boolean {
-  return error instanceof ForgeError && error.reason === REASON;
+  return error instanceof ForgeError && (error.reason === REASON || unknown.has(error));
 }

@@ -1,53 +1,79 @@
 import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
-import { ErrorCode } from "@forge/protocol/common";
-import { ToolOutputDeltaSchema, ToolStartedSchema } from "@forge/protocol/event";
-import { ToolResultSchema } from "@forge/protocol/worker";
-import { failure, interrupted, type Outcome, readArguments, type TaskContext } from "@forge/worker";
+import { ErrorCode, ValueSchema } from "@forge/protocol/common";
+import { ToolOutputDeltaSchema, ToolStartedSchema, type WorkspaceChangeRecorded } from "@forge/protocol/event";
+import { ToolMode } from "@forge/protocol/tool";
+import { InputRequiredSchema, ToolResultSchema } from "@forge/protocol/worker";
+import { failure, interrupted, readArguments } from "@forge/worker";
 import { argumentValidator } from "./argument-validator.ts";
+import { boundOutput } from "./bound-output.ts";
+import { InputRequired } from "./input-required.ts";
 import { isStopUnconfirmed } from "./stop-unconfirmed.ts";
-import type { ToolDefinition } from "./tool-definition.ts";
+import type { ToolCall, ToolDefinition, ToolRequest } from "./tool-definition.ts";
+import type { Invocation, Layer, Step } from "./tool-layer.ts";
+import { toolTask } from "./tool-task.ts";
+import { UserNotes } from "./user-notes.ts";
 
-/** One call on its way through the layers. */
-export interface Invocation {
-  readonly context: TaskContext;
-  /** The task's signal, narrowed by the layers. */
-  readonly signal: AbortSignal;
-  /** Empty until they were read. */
-  readonly args: Record<string, unknown>;
-  readonly startedAt: number;
+/** What a host adds to the layers around a tool. */
+export interface PipelineOptions {
+  /** Around calls whose arguments match, before they start; the outermost first. What is only told beforehand does not pass them. */
+  readonly layers?: readonly Layer[];
+  /** Around the execution of a tool that `observes`; its time does not count as the tool's. */
+  readonly observe?: Layer;
 }
 
-/** What a call does from some layer inwards. */
-export type Step = (invocation: Invocation) => Promise<Outcome>;
-
-/** Wraps a step: may end the call before it, change what it is given, or what it answers. */
-export type Layer = (next: Step) => Step;
-
 /** The layers around a tool, the outermost first. */
-export function toolPipeline<Arguments>(definition: ToolDefinition<Arguments>): Step {
-  const layers = [settleFailures, validateArguments(definition.inputSchema), recordStart, limitTime(definition.name, definition.timeoutMs)];
+export function toolPipeline<Arguments>(definition: ToolDefinition<Arguments>, { layers: added = [], observe }: PipelineOptions = {}): Step {
+  const layers = [
+    settleFailures,
+    validateArguments(definition),
+    tellBeforehand(definition),
+    ...added,
+    recordStart,
+    ...(definition.observes === true && observe !== undefined ? [observe] : []),
+    boundOutput,
+    limitTime(definition.name, definition.timeoutMs),
+  ];
   return layers.reduceRight<Step>((next, layer) => layer(next), execute(definition));
 }
 
 /** Every throw becomes the one end of the call. */
 const settleFailures: Layer = (next) => async (invocation) => {
   try {
-    return await next(invocation);
+    const outcome = await next(invocation);
+    if (outcome.case === "tool") outcome.value.changes = invocation.changes;
+    return outcome;
   } catch (error) {
     const durationMs = performance.now() - invocation.startedAt;
-    if (isStopUnconfirmed(error)) return failure(error, durationMs, { unknown: true });
-    return interrupted(invocation.context.signal) ?? failure(error, durationMs);
+    if (error instanceof InputRequired) {
+      return { case: "inputRequired", value: create(InputRequiredSchema, { question: error.message, resumeJson: error.resumeJson }) };
+    }
+    const outcome = isStopUnconfirmed(error)
+      ? failure(error, durationMs, { unknown: true })
+      : (interrupted(invocation.context.signal) ?? failure(error, durationMs));
+    if (outcome.case === "failure" || outcome.case === "cancelled") outcome.value.changes = invocation.changes;
+    return outcome;
   }
 };
 
 /** Arguments that don't match are never executed. */
-function validateArguments(schema: ToolDefinition<unknown>["inputSchema"]): Layer {
-  const validate = argumentValidator(schema);
+function validateArguments({ inputSchema, foreignSchema }: Pick<ToolDefinition<unknown>, "inputSchema" | "foreignSchema">): Layer {
+  const validate = argumentValidator(inputSchema, { foreign: foreignSchema });
   return (next) => async (invocation) => {
     const args = await readArguments(invocation.context.task, invocation.context);
     validate(args);
     return next({ ...invocation, args });
+  };
+}
+
+/** A call that is only to be told goes no further than here. */
+function tellBeforehand<Arguments>(definition: ToolDefinition<Arguments>): Layer {
+  return (next) => async (invocation) => {
+    if (!toolTask(invocation.context).preview) return next(invocation);
+    if (definition.preview === undefined) {
+      throw new ForgeError(ErrorCode.UNSUPPORTED, `${definition.name} can't tell beforehand what a call does`, { reason: "NO_PREVIEW", origin: "tool" });
+    }
+    return { case: "preview", value: await definition.preview(invocation.args as Arguments, requestOf(invocation)) };
   };
 }
 
@@ -74,18 +100,46 @@ function limitTime(name: string, timeoutMs: number): Layer {
   };
 }
 
-/** The innermost step: the tool itself, its output as a value of the event, or in the artifact store where it is large. */
+/** The innermost step: the tool itself, its output as it is, however large. */
 function execute<Arguments>(definition: ToolDefinition<Arguments>): Step {
-  return async ({ context, signal, args, startedAt }) => {
+  return async (invocation) => {
+    const { context, args, startedAt, changes } = invocation;
+    const notes = new UserNotes(context);
+    const { previewed, providedInputs, resumeJson } = toolTask(context);
     // Characters, as the event counts them.
     let offset = 0n;
     const report = (text: string): void => {
       context.report({ case: "tool", value: create(ToolOutputDeltaSchema, { offset, text, epoch: context.lease.epoch }) });
       offset += BigInt(text.length);
     };
+    const changed = (change: WorkspaceChangeRecorded): void => {
+      changes.push(change);
+    };
+    const call: ToolCall = {
+      ...requestOf(invocation),
+      previewed,
+      inputs: providedInputs,
+      resumeJson,
+      report,
+      progress: (message, fraction) => notes.progress(message, fraction),
+      structured: (type, value) => notes.structured(type, value),
+      changed,
+    };
     // The schema was checked against these arguments, and the definition's type is what its schema says.
-    const output = await definition.execute(args as Arguments, { signal, report });
-    const value = await context.toValue(JSON.stringify(output));
+    const output = await definition.execute(args as Arguments, call);
+    const value = create(ValueSchema, { kind: { case: "json", value: JSON.stringify(output) } });
     return { case: "tool", value: create(ToolResultSchema, { output: value, durationMs: BigInt(Math.round(performance.now() - startedAt)) }) };
+  };
+}
+
+function requestOf({ context, signal }: Invocation): ToolRequest {
+  const { mode, sessionId, turnId, runId, stepId } = toolTask(context);
+  return {
+    signal,
+    mode: mode === ToolMode.UNSPECIFIED ? ToolMode.ACT : mode,
+    idempotencyKey: context.task.idempotencyKey,
+    owner: { sessionId, turnId, runId, stepId },
+    putArtifact: (content, mediaType) => context.putArtifact(content, mediaType),
+    getArtifact: (sha256) => context.getArtifact(sha256),
   };
 }

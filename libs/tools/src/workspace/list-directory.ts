@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { fileError } from "./file-error.ts";
+import { isTemporaryName } from "./temporary-name.ts";
 import type { WorkspaceGuard } from "./workspace-guard.ts";
 
 /** More names than these are left out, and said so. */
@@ -15,9 +16,10 @@ export interface DirectoryListing {
 /** The names in a directory of the workspace; links are named, not followed, and have their own size. */
 export async function listDirectory(guard: WorkspaceGuard, path: string): Promise<DirectoryListing> {
   await using directory = await guard.openDirectory(path, { create: false });
-  const found = await readdir(directory.at(""), { withFileTypes: true }).catch((error: unknown) => {
+  const all = await readdir(directory.at(""), { withFileTypes: true }).catch((error: unknown) => {
     throw fileError(error, path);
   });
+  const found = all.filter(({ name }) => !isTemporaryName(name));
   found.sort((one, other) => (one.name < other.name ? -1 : 1));
   const entries: DirectoryListing["entries"] = [];
   for (const entry of found.slice(0, ENTRIES_MAX)) {

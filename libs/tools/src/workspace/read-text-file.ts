@@ -1,33 +1,45 @@
+import type { FileHandle } from "node:fs/promises";
 import { ForgeError } from "@forge/protocol";
+import { decodeText, type Encoding } from "./text-content.ts";
 import type { WorkspaceGuard } from "./workspace-guard.ts";
 
-/** Of a file that tools read or write: as JSON it has six times its size at worst, which still fits an artifact of 16 MiB. */
+/** Of a file that tools read or write whole: as JSON it has six times its size at worst, which still fits an artifact of 16 MiB. */
 export const FILE_BYTES_MAX = 2 * 1024 * 1024;
 
-/** A text file of the workspace, exactly as it is, byte order mark included. Errors: validation, where it is too large or no UTF-8; those of the guard. */
-export async function readTextFile(guard: WorkspaceGuard, path: string): Promise<{ content: string; size: number }> {
+/** Of a file that some lines are read of. */
+export const RANGED_FILE_BYTES_MAX = 32 * 1024 * 1024;
+
+/** A text file's content. */
+export interface TextFile {
+  /** Byte order mark included. */
+  readonly content: string;
+  readonly encoding: Encoding;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** A text file of the workspace, exactly as it is. Errors: validation, FILE_TOO_LARGE and NOT_TEXT; those of the guard. */
+export async function readTextFile(guard: WorkspaceGuard, path: string, bytesMax = FILE_BYTES_MAX): Promise<TextFile> {
   const handle = await guard.openFile(path);
   try {
-    // One byte more than allowed, so that a file that grows while it is read is noticed.
-    const buffer = Buffer.alloc(Math.min((await handle.stat()).size, FILE_BYTES_MAX) + 1);
-    let size = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, size, buffer.length - size, null);
-      size += bytesRead;
-      if (bytesRead === 0 || size === buffer.length) break;
-    }
-    if (size > FILE_BYTES_MAX)
-      throw ForgeError.validation("path", `${path} is larger than ${FILE_BYTES_MAX} bytes`, { origin: "tool", reason: "FILE_TOO_LARGE" });
-    return { content: decode(buffer.subarray(0, size), path), size };
+    const bytes = await readBounded(handle, path, bytesMax);
+    const { text, encoding, hasMark } = decodeText(bytes, path);
+    return { content: hasMark ? `\ufeff${text}` : text, encoding, size: bytes.length };
   } finally {
     await handle.close();
   }
 }
 
-function decode(bytes: Uint8Array, path: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    throw ForgeError.validation("path", `${path} is not UTF-8 text`, { origin: "tool", reason: "NOT_TEXT", cause: error });
+/** All bytes of an open file. Errors: validation, FILE_TOO_LARGE. */
+export async function readBounded(handle: FileHandle, path: string, bytesMax: number): Promise<Buffer> {
+  // One byte more than allowed, so that a file that grows while it is read is noticed.
+  const buffer = Buffer.alloc(Math.min((await handle.stat()).size, bytesMax) + 1);
+  let size = 0;
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, size, buffer.length - size, null);
+    size += bytesRead;
+    if (bytesRead === 0 || size === buffer.length) break;
   }
+  if (size > bytesMax) throw ForgeError.validation("path", `${path} is larger than ${bytesMax} bytes`, { origin: "tool", reason: "FILE_TOO_LARGE" });
+  return buffer.subarray(0, size);
 }

@@ -4,6 +4,8 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { errorCode, fileError } from "./file-error.ts";
+import { FORBIDDEN_DEFAULT, forbiddenPaths, type IsForbidden } from "./forbidden-paths.ts";
+import { DATA_MARKER, isProtectedName } from "./protected-names.ts";
 
 /** Longer paths are refused; the kernel's own bound for one path. */
 const PATH_LENGTH_MAX = 4_096;
@@ -11,8 +13,11 @@ const PATH_LENGTH_MAX = 4_096;
 /** On Linux an open descriptor tells its real path, and is a directory that names can be opened in whatever happens to the path meanwhile. */
 const HAS_DESCRIPTOR_PATHS = process.platform === "linux";
 
-/** In every directory of Forge's data. */
-const DATA_MARKER = ".forge-data";
+/** What may be different of a guard. */
+export interface WorkspaceGuardOptions {
+  /** Paths that tools neither read nor write, like the lines of a .gitignore; absent: FORBIDDEN_DEFAULT. */
+  readonly forbidden?: readonly string[];
+}
 
 /** A directory of the workspace, held open. */
 export interface WorkspaceDirectory extends AsyncDisposable {
@@ -20,20 +25,27 @@ export interface WorkspaceDirectory extends AsyncDisposable {
   readonly realPath: string;
   /** The path of a name in it, which follows the open directory and not the path it was opened by. */
   at(name: string): string;
+  /** Makes durable which names it holds. */
+  sync(): Promise<void>;
 }
 
 /**
  * Keeps file access inside one directory. A path is resolved when it is used; what leaves the workspace by `..`, by an absolute path or by a symbolic link,
- * and what is protected (`.git`, Forge's data), is refused with `sandbox_violation`. Links that stay inside are followed. What is opened is looked at once
+ * what is protected (`.git`, Forge's data) and what is forbidden (files that hold secrets), is refused with `sandbox_violation`. Links that stay inside are followed. What is opened is looked at once
  * more through its descriptor, so that a link that was swapped in after the check is caught. It guards the file tools; it is no sandbox for commands.
  */
 export class WorkspaceGuard {
   /** The workspace's real path. */
   readonly root: string;
+  /** What tools neither read nor write, as it was given. */
+  readonly forbidden: readonly string[];
   readonly #givenRoot: string;
+  readonly #isForbidden: IsForbidden;
 
   /** The workspace must exist. */
-  constructor(workspace: string) {
+  constructor(workspace: string, { forbidden = FORBIDDEN_DEFAULT }: WorkspaceGuardOptions = {}) {
+    this.forbidden = forbidden;
+    this.#isForbidden = forbiddenPaths(forbidden);
     this.#givenRoot = resolve(workspace);
     try {
       this.root = realpathSync(this.#givenRoot);
@@ -69,10 +81,21 @@ export class WorkspaceGuard {
 
   /** Whether a real path is one that tools must leave alone: git's own files, and Forge's data. */
   isProtected(realPath: string): boolean {
-    // In lower case, because some file systems find `.GIT` as well.
-    const parts = relative(this.root, realPath).toLowerCase().split(sep);
-    if (parts.some((part, index) => part === ".git" || (part === "data" && parts[index - 1] === ".forge"))) return true;
-    return this.#isInData(realPath);
+    return isProtectedName(this.relative(realPath)) || this.#isInData(realPath);
+  }
+
+  /** Whether a path as `relative` gives it is one that tools neither read nor write, as far as its names tell. */
+  isRefusedName(path: string): boolean {
+    return isProtectedName(path) || this.#isForbidden(path);
+  }
+
+  /** The path with the links of its directories followed, and not its own; undefined where the last name is no link. */
+  async linkAt(path: string): Promise<string | undefined> {
+    const parts = this.#parts(path);
+    const name = parts.pop();
+    if (name === undefined) return undefined;
+    const own = join(await this.resolve(parts.join(sep) || "."), name);
+    return (await lstat(own).catch(() => undefined))?.isSymbolicLink() ? own : undefined;
   }
 
   /** Whether a directory on the way is one of Forge's data, wherever a configuration puts it: such a one is marked. */
@@ -116,7 +139,12 @@ export class WorkspaceGuard {
     }
     const handle = current;
     const base = directoryPath(handle, currentPath);
-    return { realPath: currentPath, at: (name) => (name === "" ? base : join(base, basename(name))), [Symbol.asyncDispose]: () => handle.close() };
+    return {
+      realPath: currentPath,
+      at: (name) => (name === "" ? base : join(base, basename(name))),
+      sync: () => handle.sync(),
+      [Symbol.asyncDispose]: () => handle.close(),
+    };
   }
 
   #openDirectory(realPath: string, shownPath: string): Promise<FileHandle> {
@@ -133,6 +161,7 @@ export class WorkspaceGuard {
     const handle = await open(realPath, flags, mode).catch(async (error: unknown) => {
       if ((await lstat(realPath).catch(() => undefined))?.isSymbolicLink()) throw violation(shownPath, "became a link while it was opened");
       if (errorCode(error) === "ENXIO") throw violation(shownPath, "is not a regular file");
+      if (errorCode(error) === "ENOENT" && !existsSync(this.root)) throw workspaceGone();
       throw fileError(error, shownPath);
     });
     try {
@@ -167,6 +196,7 @@ export class WorkspaceGuard {
   #check(realPath: string, path: string): void {
     if (!isInside(this.root, realPath)) throw violation(path, "is outside of the workspace");
     if (this.isProtected(realPath)) throw violation(path, "is protected");
+    if (this.#isForbidden(this.relative(realPath))) throw violation(path, "is forbidden: such files hold secrets");
   }
 }
 
@@ -179,6 +209,10 @@ export function requireRegularFile(stat: Stats, path: string): void {
 /** The directory that holds a path, and the path's last name. */
 export function splitPath(realPath: string): { directory: string; name: string } {
   return { directory: dirname(realPath), name: basename(realPath) };
+}
+
+function workspaceGone(): ForgeError {
+  return new ForgeError(ErrorCode.NOT_FOUND, "the workspace is no longer there: it was moved or deleted", { origin: "tool", reason: "WORKSPACE_GONE" });
 }
 
 function directoryPath(handle: FileHandle, realPath: string): string {

@@ -1,0 +1,157 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { ErrorCode } from "@forge/protocol/common";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { WorkspaceGuard } from "../workspace/workspace-guard.ts";
+import { applyPlan } from "./apply-plan.ts";
+import { ChangeJournal } from "./change-journal.ts";
+import type { PlannedFile } from "./change-plan.ts";
+import { readFileState } from "./file-state.ts";
+import { WorkspaceChanges } from "./workspace-changes.ts";
+
+let base: string;
+let workspace: string;
+let guard: WorkspaceGuard;
+let journal: ChangeJournal;
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "forge-apply-")));
+  workspace = join(base, "work");
+  mkdirSync(join(workspace, "sub"), { recursive: true });
+  guard = new WorkspaceGuard(workspace);
+  journal = new ChangeJournal(join(base, "journal"));
+});
+
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const at = (path: string) => join(workspace, path);
+const names = () => (readdirSync(workspace, { recursive: true }) as string[]).toSorted();
+
+async function planned(path: string, content: string | undefined): Promise<PlannedFile> {
+  const before = await readFileState(guard, path, 1_000_000);
+  return { before, after: content === undefined ? undefined : { bytes: Buffer.from(content), mode: undefined } };
+}
+
+describe("a change that fails in the middle is taken back", () => {
+  test.each<[string, () => void, () => void]>([
+    ["where a later file was changed meanwhile", () => writeFileSync(at("z.txt"), "mine"), () => expect(readFileSync(at("z.txt"), "utf8")).toBe("mine")],
+    ["where a later file is gone", () => rmSync(at("z.txt")), () => expect(existsSync(at("z.txt"))).toBe(false)],
+    [
+      "where a file that is to be made is there by now",
+      () => writeFileSync(at("new.txt"), "mine"),
+      () => expect(readFileSync(at("new.txt"), "utf8")).toBe("mine"),
+    ],
+  ])("%s", async (_, meddle, check) => {
+    for (const name of ["a.txt", "gone.txt", "z.txt"]) writeFileSync(at(name), `old ${name}`);
+    chmodSync(at("a.txt"), 0o640);
+    const inode = statSync(at("a.txt")).ino;
+    const plan = [
+      await planned("a.txt", "new"),
+      await planned("gone.txt", undefined),
+      await planned("made/deep/x.txt", "new"),
+      await planned("new.txt", "new"),
+      await planned("z.txt", "new"),
+    ];
+    meddle();
+    await expect(applyPlan(guard, journal, plan)).rejects.toMatchObject({ code: ErrorCode.CONFLICT, reason: "FILE_CHANGED" });
+    expect([readFileSync(at("a.txt"), "utf8"), readFileSync(at("gone.txt"), "utf8")]).toEqual(["old a.txt", "old gone.txt"]);
+    // Not one that only looks like it: others may have it open, or linked.
+    expect([statSync(at("a.txt")).ino, statSync(at("a.txt")).mode & 0o777, existsSync(at("made"))]).toEqual([inode, 0o640, false]);
+    expect([names().filter((name) => name.includes(".forge-")), readdirSync(join(base, "journal"))]).toEqual([[], []]);
+    check();
+  });
+
+  test("where it was cancelled before it began to show", async () => {
+    writeFileSync(at("a.txt"), "old");
+    const plan = [await planned("a.txt", "new"), await planned("b.txt", "new")];
+    await expect(applyPlan(guard, journal, plan, AbortSignal.abort(new Error("cancelled")))).rejects.toThrow("cancelled");
+    expect([readFileSync(at("a.txt"), "utf8"), names()]).toEqual(["old", ["a.txt", "sub"]]);
+  });
+});
+
+describe("a directory that became a link since", () => {
+  test.each([
+    ["out of the workspace", "..", ErrorCode.SANDBOX_VIOLATION],
+    ["to another place in it", "other", ErrorCode.CONFLICT],
+  ])("%s is not followed", async (_, target, code) => {
+    mkdirSync(at("other"));
+    writeFileSync(at("sub/a.txt"), "old");
+    writeFileSync(join(base, "a.txt"), "outside");
+    const plan = [await planned("sub/a.txt", "new"), await planned("sub/new.txt", "new")];
+    rmSync(at("sub"), { recursive: true });
+    symlinkSync(target, at("sub"));
+    await expect(applyPlan(guard, journal, plan)).rejects.toMatchObject({ code });
+    await expect(applyPlan(guard, journal, plan.slice(1))).rejects.toMatchObject({ code });
+    expect([readFileSync(join(base, "a.txt"), "utf8"), existsSync(join(base, "new.txt")), readdirSync(at("other"))]).toEqual(["outside", false, []]);
+  });
+});
+
+test("an edit by somebody else of the same size, just before the file is replaced, is not lost", async () => {
+  writeFileSync(at("a.txt"), "old");
+  const plan = [await planned("a.txt", "new")];
+  writeFileSync(at("a.txt"), "odd");
+  await expect(applyPlan(guard, journal, plan)).rejects.toMatchObject({ reason: "FILE_CHANGED" });
+  expect(readFileSync(at("a.txt"), "utf8")).toBe("odd");
+});
+
+test("killed at any moment: each file is old or new, and after the next start all are of one kind, with nothing left over", async () => {
+  const child = fileURLToPath(new URL("../testing/patching-child.ts", import.meta.url));
+  for (let round = 0; round < 8; round++) {
+    const running = spawn(process.execPath, [child, workspace, join(base, "state")], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(running.stdout, "data");
+    // Not waiting for anything: the moment is to be a random one.
+    await delay(Math.random() * 30);
+    running.kill("SIGKILL");
+    await once(running, "exit");
+    const contents = () => ["a.txt", "sub/b.txt", "c.txt"].filter((path) => existsSync(at(path))).map((path) => readFileSync(at(path), "utf8"));
+    for (const content of contents()) expect(content).toBe((content[0] as string).repeat(200_000));
+    await new WorkspaceChanges(guard, { stateDirectory: join(base, "state") }).recover();
+    expect(new Set(contents()).size).toBe(1);
+    expect(names().filter((name) => name.includes(".forge-"))).toEqual([]);
+  }
+});
+
+test("what another process that still runs is doing is left alone", async () => {
+  writeFileSync(at("a.txt"), "old");
+  writeFileSync(at(".forge-00000000-0000-4000-8000-000000000000.tmp"), "staged");
+  const entries = [{ directory: ".", name: "a.txt", staged: { name: ".forge-00000000-0000-4000-8000-000000000000.tmp", inode: "1:1" } }];
+  const open = await journal.begin(entries);
+  await journal.recover(guard);
+  expect(names()).toHaveLength(3);
+  await open.close();
+});
+
+function tmpfs(): string | undefined {
+  const path = join(base, "full");
+  mkdirSync(path);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", path], { stdio: "ignore" });
+    return path;
+  } catch {
+    return undefined;
+  }
+}
+
+test("a full disk is told as that, and the old files are whole", async (context) => {
+  const full = tmpfs();
+  if (full === undefined) context.skip("no file system can be mounted here, which a full disk needs");
+  try {
+    const small = new WorkspaceGuard(full as string);
+    writeFileSync(join(full as string, "a.txt"), "old");
+    const before = await readFileState(small, "a.txt", 1_000_000);
+    const large = await readFileState(small, "b.txt", 1_000_000);
+    const plan = [
+      { before, after: { bytes: Buffer.from("new"), mode: undefined } },
+      { before: large, after: { bytes: Buffer.alloc(1_000_000), mode: undefined } },
+    ];
+    await expect(applyPlan(small, journal, plan)).rejects.toMatchObject({ code: ErrorCode.RESOURCE_EXHAUSTED, reason: "ENOSPC" });
+    expect([readdirSync(full as string), readFileSync(join(full as string, "a.txt"), "utf8")]).toEqual([["a.txt"], "old"]);
+  } finally {
+    execFileSync("umount", [full as string]);
+  }
+});

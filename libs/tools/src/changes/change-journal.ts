@@ -1,0 +1,170 @@
+import { randomUUID } from "node:crypto";
+import { lstat, mkdir, open, readdir, readFile, rename, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { fileError } from "../workspace/file-error.ts";
+import { isTemporaryName } from "../workspace/temporary-name.ts";
+import type { WorkspaceGuard } from "../workspace/workspace-guard.ts";
+import { isGone, type Owner, thisProcess } from "./process-owner.ts";
+
+/** One file of a transaction, as it can be taken back by whoever finds the journal. */
+export interface JournalEntry {
+  /** Relative to the workspace. */
+  readonly directory: string;
+  readonly name: string;
+  /** Holds the new content until it is in its place; absent for a deletion. The inode is empty as long as it is not whole. */
+  readonly staged?: { readonly name: string; readonly inode: string };
+  /** Holds what was there; absent for a creation. */
+  readonly backup?: string;
+}
+
+interface Journal {
+  readonly version: 1;
+  readonly owner: Owner;
+  readonly entries: readonly JournalEntry[];
+}
+
+const UNDER_WAY = ".journal";
+/** Nothing is to be taken back; what it names is to be removed. */
+const TIDIED = ".leftovers";
+/** Of another machine's process, which can't be asked: no transaction takes as long. */
+const FOREIGN_AGE_MS = 10 * 60_000;
+
+/** A journal that was begun. */
+export interface OpenJournal {
+  /** From here on the transaction is under way: found without its end it is taken back. The entries are whole now. Durable when it resolves. */
+  arm(entries: readonly JournalEntry[]): Promise<void>;
+  /** From here on the transaction stands, whatever happens. */
+  commit(): Promise<void>;
+  /** Everything that it names is tidied up. */
+  close(): Promise<void>;
+}
+
+/** Notes what a transaction is about to do, so that after a crash in the middle it is taken back: all of its files are new, or none is. */
+export class ChangeJournal {
+  readonly #directory: string;
+
+  /** The directory is made when it is needed. */
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /**
+   * Names what is about to be put beside files, so that it is found and removed if nobody comes back to it. That is all that a change of a single file needs,
+   * which is old or new by itself.
+   */
+  async begin(entries: readonly JournalEntry[]): Promise<OpenJournal> {
+    const base = join(this.#directory, randomUUID());
+    const [underWay, tidied] = [`${base}${UNDER_WAY}`, `${base}${TIDIED}`];
+    await this.#write(tidied, entries, false);
+    let path = tidied;
+    return {
+      arm: async (whole) => {
+        await this.#write(underWay, whole, true);
+        path = underWay;
+        await unlink(tidied);
+      },
+      commit: async () => {
+        await rename(path, tidied);
+        path = tidied;
+        await syncDirectory(this.#directory);
+      },
+      close: () => unlink(path),
+    };
+  }
+
+  async #write(path: string, entries: readonly JournalEntry[], isDurable: boolean): Promise<void> {
+    const journal: Journal = { version: 1, owner: thisProcess(), entries };
+    try {
+      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await writeWhole(path, JSON.stringify(journal), isDurable);
+      if (isDurable) await syncDirectory(this.#directory);
+    } catch (error) {
+      throw fileError(error, "the journal of changes");
+    }
+  }
+
+  /** Takes back, or tidies up after, what a process that is gone left in the middle. */
+  async recover(guard: WorkspaceGuard): Promise<void> {
+    const names = await readdir(this.#directory).catch(() => []);
+    for (const name of names) {
+      const isDone = name.endsWith(TIDIED);
+      if (!isDone && !name.endsWith(UNDER_WAY)) continue;
+      const path = join(this.#directory, name);
+      const journal = await readJournal(path);
+      if (journal !== undefined && (await mayBeRunning(journal.owner, path))) continue;
+      // What can't be read was never durable, so nothing of it was done.
+      for (const entry of (journal?.entries ?? []).toReversed()) await settle(guard, entry, isDone);
+      await unlink(path).catch(() => undefined);
+    }
+  }
+}
+
+async function settle(guard: WorkspaceGuard, { directory, name, staged, backup }: JournalEntry, isDone: boolean): Promise<void> {
+  // The journal is data: it names only what a transaction may name.
+  if ((staged !== undefined && !isTemporaryName(staged.name)) || (backup !== undefined && !isTemporaryName(backup))) return;
+  let parent: Awaited<ReturnType<WorkspaceGuard["openDirectory"]>>;
+  try {
+    parent = await guard.openDirectory(directory, { create: false });
+  } catch {
+    // The directory is gone, or is not the one that it was: there is nothing of the transaction in it.
+    return;
+  }
+  try {
+    if (!isDone) await takeBack((child) => parent.at(child), { name, staged, backup });
+    for (const leftover of [staged?.name, backup]) if (leftover !== undefined) await unlink(parent.at(leftover)).catch(() => undefined);
+    await parent.sync();
+  } finally {
+    await parent[Symbol.asyncDispose]();
+  }
+}
+
+async function takeBack(at: (name: string) => string, { name, staged, backup }: Pick<JournalEntry, "name" | "staged" | "backup">): Promise<void> {
+  const present = await inodeOf(at(name));
+  if (backup === undefined) {
+    if (present !== undefined && present === staged?.inode) await unlink(at(name));
+    return;
+  }
+  // Something else in its place is somebody's later work, which stays.
+  const isOurs = staged === undefined ? present === undefined : present === staged.inode;
+  if (isOurs && (await inodeOf(at(backup))) !== undefined) await rename(at(backup), at(name));
+}
+
+async function inodeOf(path: string): Promise<string | undefined> {
+  const stat = await lstat(path, { bigint: true }).catch(() => undefined);
+  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
+}
+
+async function readJournal(path: string): Promise<Journal | undefined> {
+  try {
+    const journal = JSON.parse(await readFile(path, "utf8")) as Journal;
+    return journal.version === 1 && Array.isArray(journal.entries) ? journal : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function mayBeRunning(owner: Owner, path: string): Promise<boolean> {
+  if (owner.host === thisProcess().host) return !isGone(owner);
+  return Date.now() - ((await lstat(path).catch(() => undefined))?.mtimeMs ?? 0) < FOREIGN_AGE_MS;
+}
+
+/** Under its name only when it is whole: another process that looks for what was left must not take a piece for all of it. */
+async function writeWhole(path: string, text: string, isDurable: boolean): Promise<void> {
+  const handle = await open(`${path}.new`, "wx", 0o600);
+  try {
+    await handle.writeFile(text);
+    if (isDurable) await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(`${path}.new`, path);
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

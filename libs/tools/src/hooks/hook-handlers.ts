@@ -1,0 +1,97 @@
+import { create } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { ForgeError } from "@forge/protocol";
+import { type HookSpec, HookSpecSchema } from "@forge/protocol/session";
+import { CapabilityKind, CapabilitySchema, HookResultSchema } from "@forge/protocol/worker";
+import {
+  failure,
+  HOOK_POINTS,
+  type HookMessage,
+  type HookPoint,
+  hookEdits,
+  interrupted,
+  type Outcome,
+  readHookView,
+  type TaskContext,
+  type TaskHandler,
+} from "@forge/worker";
+import type { JsonValue } from "../tools/tool-definition.ts";
+import { callHook, type HookRunnerOptions } from "./call-hook.ts";
+import type { HookEvent, ProjectHook } from "./hooks-config.ts";
+
+/** What a hook is told of the conversation, in characters: the newest messages that fit. */
+const CONVERSATION_MAX = 512 * 1024;
+/** Between the hook's own limit, at which its process is killed, and the control plane's, at which nobody waits any more. */
+const MARGIN_MS = 5_000;
+const TIMEOUT_MS_MAX = 300_000;
+
+/** What agents must be created with for hooks of a project or person to be called in their loop. */
+export function hookSpecs(hooks: readonly ProjectHook[]): HookSpec[] {
+  return hooks.flatMap(({ name, at, timeoutMs }) => {
+    const points = at.filter(isLoopPoint);
+    if (points.length === 0) return [];
+    const timeout = durationFromMs(Math.min(TIMEOUT_MS_MAX, timeoutMs + MARGIN_MS));
+    return [create(HookSpecSchema, { name, at: points.map((point) => HOOK_POINTS[point]), timeout })];
+  });
+}
+
+/** Serves hooks that are called in an agent's loop: told the conversation as JSON, they answer with edits as JSON, or with nothing. */
+export function createHookHandlers(hooks: readonly ProjectHook[], options: HookRunnerOptions): TaskHandler[] {
+  return hooks
+    .filter(({ at }) => at.some(isLoopPoint))
+    .map((hook) => ({
+      capability: create(CapabilitySchema, { kind: CapabilityKind.HOOK, name: hook.name }),
+      run: (context) => run(hook, context, options),
+    }));
+}
+
+async function run(hook: ProjectHook, context: TaskContext, options: HookRunnerOptions): Promise<Outcome> {
+  const startedAt = performance.now();
+  try {
+    const { at, sessionId, turnId, config, messages } = await readHookView(context);
+    const told = { session_id: sessionId, turn_id: turnId, config: config as JsonValue, messages: newest(messages) };
+    const { isDenied, reason, stdout, durationMs } = await callHook(hook, at, told, options, context.signal);
+    // What a program prints with a no is for people.
+    const edits = hookEdits(isDenied ? { block: reason || `the hook ${hook.name} says no` } : answerOf(hook, stdout));
+    return { case: "hook", value: create(HookResultSchema, { edits, durationMs: BigInt(Math.round(durationMs)) }) };
+  } catch (error) {
+    return interrupted(context.signal) ?? failure(error, performance.now() - startedAt);
+  }
+}
+
+function answerOf(hook: ProjectHook, stdout: string): unknown {
+  if (stdout === "") return undefined;
+  let answer: unknown;
+  try {
+    answer = JSON.parse(stdout);
+  } catch {
+    throw ForgeError.validation("stdout", `the hook ${hook.name} printed what is not JSON: print {"edits": [...]} or nothing`, {
+      reason: "HOOK_RESULT",
+      origin: "worker",
+    });
+  }
+  const edits = typeof answer === "object" && answer !== null && "edits" in answer ? answer.edits : undefined;
+  if (Array.isArray(edits)) return edits;
+  throw ForgeError.validation("edits", `the hook ${hook.name} printed JSON without a list "edits"`, { reason: "HOOK_RESULT", origin: "worker" });
+}
+
+function newest(messages: readonly HookMessage[]): JsonValue[] {
+  const told: JsonValue[] = [];
+  let length = 0;
+  for (const { role, text, calls } of messages.toReversed()) {
+    const shown = {
+      role,
+      text,
+      calls: calls.map(({ toolCallId, tool, argumentsJson }) => ({ tool_call_id: toolCallId, tool, arguments_json: argumentsJson })),
+    };
+    length += JSON.stringify(shown).length;
+    // The message that it is about is told in any case.
+    if (length > CONVERSATION_MAX && told.length > 0) break;
+    told.push(shown);
+  }
+  return told.reverse();
+}
+
+function isLoopPoint(event: HookEvent): event is HookPoint {
+  return Object.hasOwn(HOOK_POINTS, event);
+}
