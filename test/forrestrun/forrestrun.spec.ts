@@ -34,6 +34,26 @@ function facts({ status, steps, state }: Ran) {
   return { status, steps: steps.map(({ error, ...step }) => ({ ...step, failed: error !== "" })), state };
 }
 
+/** A model's answer as ForrestRun asks for it. */
+function whole(content: string) {
+  const answer = { id: "1", model: "gpt-test", choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content } }] };
+  return statusReply(200, { ...answer, usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 } });
+}
+
+/** The same as Forge does. */
+function streamed(...pieces: readonly string[]) {
+  const chunk = (delta: object, finish: string | null) =>
+    `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", model: "gpt-test", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+  return streamReply([...pieces.map((content) => chunk({ role: "assistant", content }, null)), chunk({}, "stop"), "data: [DONE]\n\n"]);
+}
+
+/** What the model was asked since so many requests. */
+function asksSince(count: number) {
+  return model.requests
+    .slice(count)
+    .map(({ body: { model: name, messages, temperature, max_tokens } }) => ({ name, messages: messages as unknown[], temperature, max_tokens }));
+}
+
 describe("a project of ForrestRun, unchanged", () => {
   it.each([
     ["functions one after the other", ["linear"], "COMPLETED"],
@@ -78,24 +98,37 @@ describe("a project of ForrestRun, unchanged", () => {
   });
 
   it("asks its agent's model the same, and takes its answer the same", async () => {
-    const answer = { id: "1", model: "gpt-test", choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "A short text." } }] };
-    model.enqueue(statusReply(200, { ...answer, usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 } }));
+    const before = model.requests.length;
+    model.enqueue(whole("A short text."));
     const expected = await theirs.run("agent", "-i", "topic=leases");
-    const chunk = (delta: object, finish: string | null) =>
-      `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", model: "gpt-test", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-    model.enqueue(
-      streamReply([chunk({ role: "assistant", content: "A short " }, null), chunk({ content: "text." }, null), chunk({}, "stop"), "data: [DONE]\n\n"]),
-    );
+    model.enqueue(streamed("A short ", "text."));
     const actual = await ours.run("agent", "-i", "topic=leases");
     expect(facts(actual)).toEqual(facts(expected));
     expect(actual.state).toMatchObject({ steps: { write: { text: "A short text." }, after: { echo: { text: "A short text." } } } });
-    const [asked, askedByUs] = model.requests.map(({ body: { model: name, messages, temperature, max_tokens } }) => ({
-      name,
-      messages,
-      temperature,
-      max_tokens,
-    }));
+    const [asked, askedByUs] = asksSince(before);
     expect(askedByUs).toEqual(asked);
+  });
+
+  it("goes through an agent's pipeline the same, with its prompts by reference and its own key for the answer", async () => {
+    const before = model.requests.length;
+    for (const text of ["one, two", "That is all."]) model.enqueue(whole(text));
+    const expected = await theirs.run("pipeline", "-i", "topic=leases");
+    for (const text of ["one, two", "That is all."]) model.enqueue(streamed(text));
+    const actual = await ours.run("pipeline", "-i", "topic=leases");
+    expect(facts(actual)).toEqual(facts(expected));
+    expect(actual.state).toMatchObject({ steps: { report: { report: "That is all." }, after: { echo: { text: "That is all." } } } });
+    const asked = asksSince(before);
+    expect(asked.slice(2)).toEqual(asked.slice(0, 2));
+    expect(asked[1]?.messages).toMatchObject([{ content: "You close." }, { content: "Close with one, two and ONE, TWO! about leases." }]);
+  });
+
+  it("runs an agent by its own id the same, with what it is given as its inputs", async () => {
+    model.enqueue(whole("A short text."));
+    const expected = await theirs.run("writer", "-i", "topic=leases", "-i", "length=9");
+    model.enqueue(streamed("A short text."));
+    const actual = await ours.run("writer", "-i", "topic=leases", "-i", "length=9");
+    expect(actual.state?.steps).toEqual({ writer: { text: "A short text." } });
+    expect([actual.status, actual.state?.steps]).toEqual([expected.status, expected.state?.steps]);
   });
 });
 

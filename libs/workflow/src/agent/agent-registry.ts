@@ -1,5 +1,7 @@
-import { relative } from "node:path";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
 import { compareVersions } from "../definition/version.ts";
 import type { Project } from "../project/project.ts";
 import { yamlFiles } from "../project/yaml-files.ts";
@@ -7,6 +9,7 @@ import { readTextFile } from "../read-text-file.ts";
 import { peekIdentity } from "../yaml/peek-identity.ts";
 import type { AgentLookup, AgentSource, LoadedAgent } from "./agent-source.ts";
 import { AGENT_BYTES_MAX, AGENT_REASON, parseAgent } from "./parse-agent.ts";
+import { type PromptEntry, parsePrompts } from "./prompt-library.ts";
 
 interface AgentFile {
   readonly file: string;
@@ -18,9 +21,24 @@ interface AgentFile {
 
 /** Reads the agents of a project. A file with something wrong is only in the way of those who ask for its agent. Throws ForgeError where a file can't be read. */
 export async function loadAgents(project: Project): Promise<AgentSource> {
-  const paths = await yamlFiles(project.agentsDir, { recursive: true });
-  const files = await Promise.all(paths.map((path) => readAgent(path, project)));
+  const files = await readAgents(project);
   return { find: (id, version) => find(files, id, version) };
+}
+
+async function readAgents(project: Project): Promise<readonly AgentFile[]> {
+  const [paths, prompts] = await Promise.all([yamlFiles(project.agentsDir, { recursive: true }), readPrompts(project)]);
+  return await Promise.all(paths.map((path) => readAgent(path, project, prompts)));
+}
+
+/** The prompts of the project, or what is wrong with them, which only those who name one have to know. */
+async function readPrompts(project: Project): Promise<readonly PromptEntry[]> {
+  const paths = await yamlFiles(project.promptsDir, { recursive: true });
+  const files = await Promise.all(
+    paths.map(async (path) =>
+      parsePrompts(await readTextFile(path, { what: "prompts", bytesMax: AGENT_BYTES_MAX, reason: AGENT_REASON }), relative(project.root, path), AGENT_REASON),
+    ),
+  );
+  return files.flat();
 }
 
 /** An agent file as lists show it; whether it is valid shows when it is used. */
@@ -33,23 +51,42 @@ export interface AgentEntry {
 
 /** The agents of a project, by id and version. Files that name no agent are passed over. */
 export async function listAgents(project: Project): Promise<AgentEntry[]> {
-  const paths = await yamlFiles(project.agentsDir, { recursive: true });
-  const files = await Promise.all(paths.map((path) => readAgent(path, project)));
+  const files = await readAgents(project);
   const named = files.flatMap(({ id, version, file }) => (id === undefined ? [] : [{ id, version: version ?? "", file }]));
   return named.toSorted((a, b) => (a.id === b.id ? compareVersions(a.version || "v0", b.version || "v0") : a.id < b.id ? -1 : 1));
 }
 
-async function readAgent(path: string, project: Project): Promise<AgentFile> {
+async function readAgent(path: string, project: Project, prompts: readonly PromptEntry[]): Promise<AgentFile> {
   const text = await readTextFile(path, { what: "agent", bytesMax: AGENT_BYTES_MAX, reason: AGENT_REASON });
   const file = relative(project.root, path);
   const { default_model: model, default_llm_provider: provider, llm } = project.config;
   try {
-    const content = parseAgent(text, { file, model, provider: provider ?? llm.default_provider });
+    const promptsFile = (named: string): readonly PromptEntry[] => readPromptsFile(named, path, project);
+    const content = parseAgent(text, { file, model, provider: provider ?? llm.default_provider, prompts, promptsFile });
     return { file, id: content.agent.agentId, version: content.agent.agentVersion, content };
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     return { file, ...peekIdentity(text, "agent"), content: error };
   }
+}
+
+/** The prompts in a file that an agent names, from the agent's folder on, inside the project. Throws ForgeError. */
+function readPromptsFile(named: string, agentPath: string, project: Project): readonly PromptEntry[] {
+  const path = resolve(dirname(agentPath), named);
+  const wrong = (message: string, cause?: unknown): ForgeError =>
+    new ForgeError(ErrorCode.VALIDATION, message, { reason: AGENT_REASON, metadata: { file: path }, cause });
+  let bytes: Buffer;
+  try {
+    const real = realpathSync(path);
+    const inside = relative(realpathSync(project.root), real);
+    if (inside.startsWith("..") || isAbsolute(inside)) throw wrong(`${named} lies outside of the project`);
+    if (statSync(real).size > AGENT_BYTES_MAX) throw wrong(`${named} is larger than ${AGENT_BYTES_MAX} bytes`);
+    bytes = readFileSync(real);
+  } catch (error) {
+    if (error instanceof ForgeError) throw error;
+    throw wrong(`${named} can't be read (${error instanceof Error && "code" in error ? String(error.code) : String(error)})`, error);
+  }
+  return parsePrompts(bytes.toString("utf8"), relative(project.root, path), AGENT_REASON);
 }
 
 function find(files: readonly AgentFile[], id: string, version: string | undefined): AgentLookup {

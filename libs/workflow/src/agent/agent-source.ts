@@ -1,9 +1,13 @@
 import type { ForgeError } from "@forge/protocol";
 import type { AgentStep } from "@forge/protocol/workflow";
+import type { PipelineStep } from "./pipeline-workflow.ts";
 
 /** An agent as a step will run it. */
 export interface LoadedAgent {
+  /** Of a pipeline of several steps: its first model step. */
   readonly agent: AgentStep;
+  /** Its steps, where it has several; empty: `agent` is all that it does. */
+  readonly pipeline: readonly PipelineStep[];
   /** What is odd in its file, with positions. */
   readonly warnings: readonly string[];
 }

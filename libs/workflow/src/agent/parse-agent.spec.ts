@@ -86,23 +86,69 @@ agent:
     expect([step.agent?.model, step.agent?.system, step.prompt]).toStrictEqual(["m/b", "two", "hi"]);
   });
 
+  it("reads its own prompts by reference, the newest where no version is named, and the project's where it has none", () => {
+    const text = `
+prompts:
+  - {id: top, text: from the top}
+agent:
+  id: a
+  version: v1
+  model: m/a
+  system: prompts.role
+  prompts: [{id: role, version: v2, text: two}, {id: role, version: v10, text: ten}]
+  prompts_file: more.yaml
+  pipeline: [{type: model, prompt: prompts.ask@v1, system: prompts.top}]`;
+    const shared = [{ id: "role", version: "v99", text: "shared", weight: undefined }];
+    const ask = [{ id: "ask", version: "v1", text: "Ask {{ inputs.x }}", weight: undefined }];
+    const loaded = parseAgent(text, { ...DEFAULTS, prompts: shared, promptsFile: (path) => (path === "more.yaml" ? ask : []) });
+    expect([loaded.agent.agent?.system, loaded.agent.prompt, loaded.agent.variants]).toStrictEqual(["from the top", "Ask {{ inputs.x }}", []]);
+    const own = parseAgent(agent("  system: prompts.role\n  prompts: [{id: role, version: v2, text: two}, {id: role, version: v10, text: ten}]\n"), DEFAULTS);
+    expect(own.agent.agent?.system).toBe("ten");
+    expect(parseAgent(agent("  system: prompts.role\n"), { ...DEFAULTS, prompts: shared }).agent.agent?.system).toBe("shared");
+  });
+
+  it("tries prompts that have a weight beside each other, and system prompts with them", () => {
+    const prompts =
+      "[{id: p, version: v1, text: one, weight: 3}, {id: p, version: v2, text: two, weight: 1}, {id: p, version: v3, text: three}, {id: s, text: role}]";
+    const loaded = load(`agent: {id: a, version: v1, model: m/a, system: prompts.s, prompt: prompts.p, prompts: ${prompts}}`);
+    expect(loaded.agent.variants.map(({ name, weight, prompt, system }) => [name, weight, prompt, system])).toStrictEqual([
+      ["s@v1 + p@v1", 3, "one", "role"],
+      ["s@v1 + p@v2", 1, "two", "role"],
+    ]);
+    expect(load(`agent: {id: a, version: v1, model: m/a, prompt: prompts.p@v3, prompts: ${prompts}}`).agent).toMatchObject({ prompt: "three", variants: [] });
+  });
+
+  it("reads a pipeline of several steps, a key of its own for the answer, and parameters", () => {
+    const loaded = load(`
+agent:
+  id: a
+  version: v1
+  model: m/a
+  system: one
+  output_key: findings
+  params: {max_tokens: 9, seed: 1}
+  temperature: 1
+  tools: [tools.echo]
+  pipeline:
+    - {id: analyze, type: model, prompt: "Look at {{ inputs.diff }}", model: m/b}
+    - {id: say, type: tool, tool: tools.echo, inputs: {message: analyze.findings, other: com.example}}
+    - {id: write, type: model, prompt: "Write {{ analyze.findings }} {{ say.message }}"}`);
+    expect(
+      loaded.pipeline.map((step) => ("model" in step ? [step.id, step.model.agent?.model, step.model.outputKey] : [step.id, step.tool, step.inputs])),
+    ).toStrictEqual([
+      ["analyze", "m/b", "findings"],
+      ["say", "tools.echo", { message: "analyze.findings", other: "com.example" }],
+      ["write", "m/a", "findings"],
+    ]);
+    expect(loaded.agent.agent).toMatchObject({ temperature: 1, maxOutputTokens: 9 });
+    expect(loaded.warnings).toStrictEqual(["a.yaml:8:27: the parameter `seed` is not sent; only temperature and max_tokens are"]);
+  });
+
   it.each<[string, string, string]>([
     [
-      "two pipeline steps",
-      "agent: {id: a, version: v1, model: m/a, pipeline: [{id: s, type: model, prompt: hi}, {id: t, type: model, prompt: ho}]}",
-      "1:86: a pipeline of 2 steps is not supported yet; expected one model step",
-    ],
-    [
-      "a tool step",
-      "agent: {id: a, version: v1, model: m/a, pipeline: [{id: s, type: tool, tool: tools.x}]}",
-      "1:72: `tool` in a pipeline step is not supported yet",
-    ],
-    ["a strategy of one's own", agent("  strategy: {type: custom}\n"), "6:14: strategy custom is not supported yet; expected single or react"],
-    ["prompts of a registry", agent("  prompts: []\n"), "6:3: `prompts` in agent is not supported yet"],
-    [
-      "a system prompt by reference",
-      agent("  system: prompts.review@v2\n"),
-      "6:11: a reference to the prompt registry is not supported yet; expected the text itself",
+      "a strategy of one's own",
+      agent("  strategy: {type: custom}\n"),
+      "6:14: strategy custom is not supported: a model is only called by the runtime itself, so that its calls are durable; expected single or react",
     ],
     ["memory", agent("  memory_injection: [working]\n"), "6:3: `memory_injection` in agent is not supported yet"],
   ])("says that %s is not built", (_name, text, expected) => {
@@ -117,7 +163,7 @@ agent:
       "no agent",
       "agnt: {}",
       [
-        "1:1: unknown key in the agent file `agnt`; expected one of schema_version, agent; did you mean `agent`?",
+        "1:1: unknown key in the agent file `agnt`; expected one of schema_version, agent, prompts; did you mean `agent`?",
         "1:1: no `agent`; expected a mapping with id, version, model and prompt",
       ],
     ],
@@ -125,13 +171,13 @@ agent:
       "unknown keys",
       agent("  temprature: 1\n"),
       [
-        "6:3: unknown key in agent `temprature`; expected one of id, version, description, model, system, prompt, pipeline, strategy, tools, temperature, max_tokens, auto_tool_prompt; did you mean `temperature`?",
+        "6:3: unknown key in agent `temprature`; expected one of id, version, description, model, system, prompt, prompts, prompts_file, pipeline, strategy, tools, temperature, max_tokens, params, output_key, auto_tool_prompt; did you mean `temperature`?",
       ],
     ],
-    ["no prompt", "agent: {id: a, version: v1, model: m/a}", ["1:1: agent has no prompt; expected `prompt`, or a pipeline of one model step"]],
+    ["no prompt", "agent: {id: a, version: v1, model: m/a}", ["1:1: agent has no prompt; expected `prompt`, or a pipeline"]],
     ["an empty prompt", 'agent: {id: a, version: v1, model: m/a, prompt: " "}', ["1:49: the prompt is empty"]],
     ["a prompt twice", agent("  pipeline: []\n"), ["6:3: prompt and pipeline; expected one of them"]],
-    ["an empty pipeline", "agent: {id: a, version: v1, model: m/a, pipeline: []}", ["1:51: `pipeline` is empty; expected one model step"]],
+    ["an empty pipeline", "agent: {id: a, version: v1, model: m/a, pipeline: []}", ["1:51: `pipeline` is empty; expected at least one step"]],
     [
       "a bad placeholder",
       "agent:\n  id: a\n  version: v1\n  model: m/a\n  prompt: |\n    Look\n    at {{ inputs. }}\n",
@@ -143,6 +189,33 @@ agent:
       [
         "1:55: unknown name in the prompt `input`; expected one of inputs, state; did you mean `inputs`?",
         "1:69: unknown name in the prompt `analyze`; expected one of inputs, state",
+      ],
+    ],
+    [
+      "what a pipeline can't be",
+      "agent: {id: a, version: v1, model: m/a, tools: [tools.x], pipeline: [{id: s, type: tool, tool: tools.y}, {type: model, prompt: a}, {id: s, type: model, prompt: '{{ t.x }} {{ state.y }}'}, {id: inputs, type: model, prompt: b}]}",
+      [
+        "1:96: unknown tool of the agent `tools.y`; expected tools.x; did you mean `tools.x`?",
+        "1:106: a pipeline step has no id",
+        "1:132: duplicate pipeline step id `s`",
+        "1:189: a pipeline step can't be called `inputs`; name it otherwise",
+      ],
+    ],
+    [
+      "names that a pipeline's prompt does not see",
+      "agent: {id: a, version: v1, model: m/a, pipeline: [{id: s, type: model, prompt: '{{ t.x }}'}, {id: t, type: model, prompt: '{{ state.y }} {{ s.text }}'}]}",
+      ["1:85: unknown name in the prompt `t`; expected inputs", "1:128: unknown name in the prompt `state`; expected one of inputs, s"],
+    ],
+    [
+      "prompts that are not there, or not right",
+      "agent: {id: a, version: v1, model: m/a, prompt: prompts.ask@v2, system: prompts.rle, prompts: [{id: ask, text: a}, {id: ask, text: b}, {text: c}, {id: role, text: d, version: x, weight: -1}]}",
+      [
+        "1:116: prompt ask@v1 stands twice in prompts",
+        "1:136: a prompt has no id",
+        "1:176: a prompt's version `x` is no version; expected v1, v2, ...",
+        "1:187: a prompt's weight is -1; expected a number from 0 to 1000000",
+        "1:49: unknown prompt `prompts.ask@v2`; expected one of prompts.ask, prompts.ask@v1; did you mean `prompts.ask@v1`?",
+        "1:73: unknown prompt `prompts.rle`; expected one of prompts.ask, prompts.ask@v1; did you mean `prompts.ask`?",
       ],
     ],
     [

@@ -13,11 +13,17 @@ export function readStrategy(reader: YamlReader, entry: YamlEntry | undefined): 
   const node = reader.resolve(entry.value);
   const entries = isScalar(node) ? new Map<string, YamlEntry>([["type", entry]]) : reader.mapping(entry.value, "strategy");
   if (entries === undefined) return undefined;
-  if (!isScalar(node)) reader.checkKeys(entries, "strategy", ["type", "max_iterations"], ["custom_handler", "stop_conditions"]);
+  if (!isScalar(node)) reader.checkKeys(entries, "strategy", ["type", "max_iterations", "stop_conditions"], ["custom_handler"]);
+  const stop = entries.get("stop_conditions");
+  if (stop !== undefined) reader.problems.warn(stop.offset, "stop_conditions are not used: the loop ends with an answer that calls no tool");
   const [type, iterations] = [entries.get("type"), entries.get("max_iterations")];
   const name = type === undefined ? "single" : reader.choice(type.value, "strategy", ["single", "react", "custom"]);
   const modelCalls = (iterations && reader.number(iterations.value, "max_iterations", 1, ITERATIONS_MAX, true)) ?? ITERATIONS_DEFAULT;
   if (name === "react") return { modelCalls };
-  if (name === "custom") reader.problems.addUnsupported(type?.offset ?? entry.offset, "strategy custom is not supported yet; expected single or react");
+  if (name === "custom")
+    reader.problems.addUnsupported(
+      type?.offset ?? entry.offset,
+      "strategy custom is not supported: a model is only called by the runtime itself, so that its calls are durable; expected single or react",
+    );
   return name === "single" ? name : undefined;
 }

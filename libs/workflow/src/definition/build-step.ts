@@ -14,7 +14,8 @@ import {
   WaitStepSchema,
   WorkflowStepSchema,
 } from "@forge/protocol/workflow";
-import type { KindDraft, StepDraft, WaitDraft } from "./step-draft.ts";
+import { pipelineWorkflow } from "../agent/pipeline-workflow.ts";
+import type { StepDraft, WaitDraft } from "./step-draft.ts";
 
 /** A step's message; `contract` holds the state paths of its contract list. */
 export function buildStep(step: StepDraft, contract: ReadonlyMap<string, string> | undefined): StepDefinition {
@@ -24,7 +25,7 @@ export function buildStep(step: StepDraft, contract: ReadonlyMap<string, string>
   const { forEach } = step;
   return create(StepDefinitionSchema, {
     id: step.id.text,
-    kind: buildKind(step.kind),
+    kind: buildKind(step, Object.keys(inputs)),
     inputs,
     outputs: step.outputs.map(({ text }) => text),
     retry: step.retry,
@@ -43,10 +44,15 @@ function duration(ms: number | undefined): Duration | undefined {
   return ms === undefined ? undefined : durationFromMs(ms);
 }
 
-function buildKind(kind: KindDraft): StepDefinition["kind"] {
+function buildKind({ kind, outputs, outputSchemaJson }: StepDraft, inputs: readonly string[]): StepDefinition["kind"] {
   switch (kind.type) {
-    case "agent":
-      return kind.agent === undefined ? { case: undefined } : { case: "agent", value: kind.agent };
+    case "agent": {
+      if (kind.agent === undefined) return { case: undefined };
+      const { agent, pipeline } = kind.agent;
+      if (pipeline.length === 0) return { case: "agent", value: agent };
+      const definition = pipelineWorkflow(agent, pipeline, { inputs, outputs: outputs.map(({ text }) => text), outputSchemaJson });
+      return { case: "workflow", value: create(WorkflowStepSchema, { definition }) };
+    }
     case "function":
       return { case: "function", value: create(FunctionStepSchema, { name: kind.name.text, notIdempotent: kind.isNotIdempotent }) };
     case "tool":

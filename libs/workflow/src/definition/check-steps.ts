@@ -2,6 +2,7 @@ import { parseStatePath, parseTemplate, type Reference, references, templateRefe
 import type { InputDeclaration } from "@forge/protocol/workflow";
 import type { YamlReader, YamlText } from "../yaml/yaml-reader.ts";
 import type { StepOrder } from "./check-graph.ts";
+import { promptsOf } from "./check-prompts.ts";
 import { itemNames, type SourceDraft, type StepDraft } from "./step-draft.ts";
 
 /** What a step reads: a path from `inputs` or `steps` on, each part with its offset in the file; `exact` where a missing key is sure to fail. */
@@ -143,13 +144,17 @@ export class StepChecks {
   #checkPromptOrder(step: StepDraft): void {
     const { kind, id } = step;
     if (this.#order.kind !== "graph" || kind.type !== "agent" || kind.agent === undefined) return;
-    const prompt = parseTemplate(kind.agent.prompt);
-    for (const { reference } of prompt.ok ? templateReferences(prompt.value) : []) {
+    const { agent } = kind.agent;
+    const references = promptsOf(kind.agent).flatMap((text) => {
+      const prompt = parseTemplate(text);
+      return prompt.ok ? templateReferences(prompt.value) : [];
+    });
+    for (const { reference } of references) {
       const [root, area, read] = reference.map(({ name }) => name);
       if (root !== "state" || area !== "steps" || read === undefined || !this.#indexes.has(read) || this.#order.ancestors.has(id.text, read)) continue;
       this.#reader.problems.add(
         kind.name.offset,
-        `the prompt of agent ${kind.agent.agentId} reads step ${read}, which step ${id.text} does not need; add it to needs`,
+        `the prompt of agent ${agent.agentId} reads step ${read}, which step ${id.text} does not need; add it to needs`,
       );
     }
   }

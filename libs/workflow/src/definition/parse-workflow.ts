@@ -10,6 +10,7 @@ import { checkPrompts } from "./check-prompts.ts";
 import { StepChecks } from "./check-steps.ts";
 import { type DefinitionSource, noSource } from "./definition-source.ts";
 import type { LoadedWorkflow } from "./loaded-workflow.ts";
+import { checkConcurrency, readConcurrency } from "./read-concurrency.ts";
 import { readDurationMs } from "./read-duration.ts";
 import { readIdentity, readSchemaVersion } from "./read-identity.ts";
 import { readInputs } from "./read-inputs.ts";
@@ -37,10 +38,22 @@ const DEFINITION_BYTES_MAX = 4_194_304;
 
 const STEPS_MAX = 10_000;
 const PARALLEL_MAX = 1000;
+const PRIORITY_MAX = 9;
 /** The longest time that a whole run may take: a year. */
 const DEADLINE_MS_MAX = WAIT_MS_MAX;
 /** The keys of a workflow file. */
-export const WORKFLOW_FILE_KEYS = ["schema_version", "workflow", "inputs", "inputs_contract", "on_error", "parallel_max", "deadline", "steps"];
+export const WORKFLOW_FILE_KEYS = [
+  "schema_version",
+  "workflow",
+  "inputs",
+  "inputs_contract",
+  "on_error",
+  "parallel_max",
+  "deadline",
+  "priority",
+  "concurrency",
+  "steps",
+];
 const LATER_KEYS = ["latency_budget_ms", "state", "schedule", "schedules"];
 
 /**
@@ -71,6 +84,9 @@ function build(reader: YamlReader, top: ReadonlyMap<string, YamlEntry>, sources:
   const [parallel, deadline] = [top.get("parallel_max"), top.get("deadline")];
   const parallelMax = (parallel && reader.number(parallel.value, "parallel_max", 1, PARALLEL_MAX, true)) ?? 0;
   const deadlineMs = deadline && readDurationMs(reader, deadline.value, "deadline", 1, DEADLINE_MS_MAX);
+  const [prior, concurrent] = [top.get("priority"), top.get("concurrency")];
+  const priority = (prior && reader.number(prior.value, "priority", 0, PRIORITY_MAX, true)) ?? 0;
+  const concurrency = concurrent && readConcurrency(reader, concurrent.value);
   const declared = readInputs(reader, top);
   const steps = readSteps(reader, top.get("steps"), sources);
   const order = checkGraph(problems, steps);
@@ -78,6 +94,7 @@ function build(reader: YamlReader, top: ReadonlyMap<string, YamlEntry>, sources:
   checks.run();
   const inputs = declared ?? Array.from(checks.inferred, inferredInput);
   const contracts = resolveContracts(problems, steps, new Set(inputs.map(({ name }) => name)), order);
+  if (concurrency !== undefined) checkConcurrency(reader, concurrency, new Set(inputs.map(({ name }) => name)));
   checkPrompts(problems, steps);
   checkSubWorkflows(problems, steps);
   checkSize(reader, steps);
@@ -90,6 +107,8 @@ function build(reader: YamlReader, top: ReadonlyMap<string, YamlEntry>, sources:
     steps: steps.map((step) => buildStep(step, contracts.get(step))),
     workflowYaml: text,
     parallelMax,
+    priority,
+    concurrency: concurrency?.concurrency,
     deadline: deadlineMs === undefined ? undefined : durationFromMs(deadlineMs),
   });
 }

@@ -1,11 +1,10 @@
-import type { AgentStep } from "@forge/protocol/workflow";
-import type { AgentSource } from "../agent/agent-source.ts";
+import type { AgentSource, LoadedAgent } from "../agent/agent-source.ts";
 import type { Problems } from "../yaml/problems.ts";
 import type { YamlText } from "../yaml/yaml-reader.ts";
 import { parseReference } from "./reference.ts";
 
 /** The agent that a step names, whole, so that the run keeps what the file said when it began. */
-export function resolveAgent(problems: Problems, name: YamlText, agents: AgentSource): AgentStep | undefined {
+export function resolveAgent(problems: Problems, name: YamlText, agents: AgentSource): LoadedAgent | undefined {
   const reference = parseReference(name.text);
   if (reference === undefined) {
     problems.add(name.offset, `agent \`${name.text}\` is no reference; expected id or id@v1`);
@@ -15,7 +14,7 @@ export function resolveAgent(problems: Problems, name: YamlText, agents: AgentSo
   switch (lookup.kind) {
     case "found":
       problems.warnings.push(...lookup.agent.warnings.filter((warning) => !problems.warnings.includes(warning)));
-      return lookup.agent.agent;
+      return lookup.agent;
     case "invalid":
       problems.addFrom(lookup.error);
       return undefined;

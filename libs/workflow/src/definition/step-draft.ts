@@ -1,6 +1,7 @@
 import type { Expression, Template } from "@forge/domain";
 import type { RetryPolicy } from "@forge/protocol/common";
-import type { AgentStep, InputSource, OnError, WorkflowDefinition } from "@forge/protocol/workflow";
+import type { InputSource, OnError, WorkflowDefinition } from "@forge/protocol/workflow";
+import type { LoadedAgent } from "../agent/agent-source.ts";
 import type { YamlText } from "../yaml/yaml-reader.ts";
 
 /** Where a value comes from, as it was read. */
@@ -45,7 +46,7 @@ export type WaitDraft =
 
 /** What a step does, as it was read. */
 export type KindDraft =
-  | { readonly type: "agent"; readonly name: YamlText; readonly agent: AgentStep | undefined }
+  | { readonly type: "agent"; readonly name: YamlText; readonly agent: LoadedAgent | undefined }
   | { readonly type: "function"; readonly name: YamlText; readonly isNotIdempotent: boolean }
   | { readonly type: "tool"; readonly name: YamlText }
   | { readonly type: "wait"; readonly wait: WaitDraft }

@@ -57,6 +57,21 @@ describe("the history of a run's state", () => {
     }
   });
 
+  it("puts a list together from its items where it is too large to be kept as one value", () => {
+    const run = create(RunSchema, {
+      status: RunStatus.COMPLETED,
+      steps: [
+        executed({ stepId: "each", itemCount: 3 }, 0),
+        executed({ stepId: "each", output: json("a"), groupIndex: 0, itemIndex: 0 }, 1),
+        executed({ stepId: "each", status: StepStatus.FAILED, groupIndex: 0, itemIndex: 1 }, 2),
+        executed({ stepId: "each", output: json("c"), groupIndex: 0, itemIndex: 2 }, 3),
+      ],
+    });
+    expect(stateAt(run, 1, readInline)["steps"]).toEqual({ each: ["a", null, "c"] });
+    expect(stateHistory(run, readInline).at(-1)?.changes).toEqual([{ marker: "+", path: "steps.each", after: ["a", null, "c"] }]);
+    expect(Array.from(stepStates(run, readInline))[0]?.after?.["steps"]).toEqual({ each: ["a", null, "c"] });
+  });
+
   it("counts steps that ran at once in the order in which they ended, and the items of a list with their list", () => {
     const at = (startMs: number, endMs: number) => ({ startedAt: timestampFromMs(startMs), finishedAt: timestampFromMs(endMs) });
     const run = create(RunSchema, {

@@ -29,9 +29,10 @@ export function valuesOf(run: Run): Value[] {
 export function stateHistory(run: Run, read: ReadValue): StateVersion[] {
   const versions: StateVersion[] = [{ version: 0, step: undefined, changes: diffJson({}, stateAt(run, 0, read), "") }];
   const outputs = new Map<string, JsonValue>();
+  const outputOf = outputReader(run, read);
   for (const step of endedSteps(run)) {
     const before = outputs.get(step.stepId);
-    const after = step.output === undefined ? undefined : read(step.output);
+    const after = outputOf(step);
     if (after === undefined) outputs.delete(step.stepId);
     else outputs.set(step.stepId, after);
     versions.push({ version: versions.length, step, changes: diffJson(asSteps(step.stepId, before), asSteps(step.stepId, after), "steps") });
@@ -42,9 +43,11 @@ export function stateHistory(run: Run, read: ReadValue): StateVersion[] {
 /** The whole state at a version. */
 export function stateAt(run: Run, version: number, read: ReadValue): State {
   const steps = new Map<string, JsonValue>();
-  for (const { stepId, output } of endedSteps(run).slice(0, version)) {
-    if (output === undefined) steps.delete(stepId);
-    else steps.set(stepId, read(output));
+  const outputOf = outputReader(run, read);
+  for (const step of endedSteps(run).slice(0, version)) {
+    const output = outputOf(step);
+    if (output === undefined) steps.delete(step.stepId);
+    else steps.set(step.stepId, output);
   }
   const { runId, workflowId, workflowVersion } = run;
   return {
@@ -72,9 +75,11 @@ export function* stepStates(run: Run, read: ReadValue): Generator<StepStates> {
   const frame = stateAt(run, 0, read);
   const outputs = new Map<string, JsonValue>();
   const state = (): State => ({ ...frame, steps: Object.fromEntries(outputs) });
-  const change = ({ stepId, output }: StepExecution): void => {
-    if (output === undefined) outputs.delete(stepId);
-    else outputs.set(stepId, read(output));
+  const outputOf = outputReader(run, read);
+  const change = (step: StepExecution): void => {
+    const output = outputOf(step);
+    if (output === undefined) outputs.delete(step.stepId);
+    else outputs.set(step.stepId, output);
   };
   let applied = 0;
   const isBefore = (one: StepExecution, other: StepExecution): boolean => {
@@ -112,6 +117,24 @@ const ENDED: ReadonlySet<StepStatus> = new Set([StepStatus.COMPLETED, StepStatus
 function endedSteps(run: Run): StepExecution[] {
   const ended = run.steps.filter(({ status, groupIndex }) => ENDED.has(status) && groupIndex === undefined);
   return ended.toSorted((a, b) => momentOf(a.finishedAt) - momentOf(b.finishedAt) || a.executionIndex - b.executionIndex);
+}
+
+/** What an execution put into the state. The list that a for_each made may be larger than a value is: then it is put together from its items. */
+function outputReader(run: Run, read: ReadValue): (step: StepExecution) => JsonValue | undefined {
+  const items = new Map<number, StepExecution[]>();
+  for (const step of run.steps) {
+    if (step.groupIndex === undefined) continue;
+    const group = items.get(step.groupIndex);
+    if (group === undefined) items.set(step.groupIndex, [step]);
+    else group.push(step);
+  }
+  return ({ output, status, itemCount, executionIndex }) => {
+    if (output !== undefined) return read(output);
+    if (itemCount === undefined || status !== StepStatus.COMPLETED) return undefined;
+    const list: JsonValue[] = Array.from({ length: itemCount }, () => null);
+    for (const { itemIndex, output: one } of items.get(executionIndex) ?? []) if (itemIndex !== undefined && one !== undefined) list[itemIndex] = read(one);
+    return list;
+  };
 }
 
 function momentOf(moment: Timestamp | undefined): number {

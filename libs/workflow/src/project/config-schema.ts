@@ -35,6 +35,8 @@ const provider = z.looseObject({
 
 /** Matched against the whole name of a program, as in `git|npm`. */
 const programPattern = z.string().min(1).max(1024).refine(compiles, "expected a regular expression");
+const hosts = z.array(z.string().min(1).max(256)).max(256);
+const paths = z.array(z.string().startsWith("/").max(4096)).max(64);
 const programs = z.array(programPattern).max(256);
 
 function compiles(pattern: string): boolean {
@@ -89,6 +91,38 @@ export const RuntimeConfigSchema = z.strictObject({
   shell_allowlist: programs.default([]),
   /** Programs that tools.shell may not run; looked at first. */
   shell_denylist: programs.default([]),
+  /** What commands of tools run in. */
+  sandbox: z
+    .strictObject({
+      /** Refuse to run without it, run without where it does not work, or never use it. */
+      policy: z.enum(["required", "preferred", "off"]).default("preferred"),
+      /** Hosts that every command reaches; none: no network but what a call asks for. */
+      network: hosts.default([]),
+      /** Shown to commands, though they lie in a home or another hidden place. */
+      readable: paths.default([]),
+      writable: paths.default([]),
+    })
+    .prefault({}),
+  /** What tools.http may ask. */
+  http: z
+    .strictObject({
+      /** Absent: every host of the public internet. */
+      allow: hosts.optional(),
+      deny: hosts.default([]),
+      /** The hosts that a secret may be sent to, by its name. */
+      secret_hosts: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), hosts).default({}),
+    })
+    .prefault({}),
+  /** The servers of `.mcp.json`. */
+  mcp: z
+    .strictObject({
+      /** Variables of the environment that it may use as `${NAME}`: names, or prefixes with `*` at their end. */
+      variables: z
+        .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}\*?$/, "expected a variable's name, or a prefix with * at its end"))
+        .max(64)
+        .default([]),
+    })
+    .prefault({}),
   /** A strategy of one's own for agents, as `module.name`. */
   custom_handler: z.string().max(256).optional(),
   /** Other ways to write fields from above. */

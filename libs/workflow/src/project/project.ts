@@ -15,6 +15,7 @@ export interface Project {
   readonly config: RuntimeConfig;
   readonly workflowsDir: string;
   readonly agentsDir: string;
+  readonly promptsDir: string;
   readonly functionsDir: string;
   readonly toolsDir: string;
   /** Where the embedded server keeps its data. */
@@ -46,6 +47,7 @@ export async function openProject(directory: string, environment: Environment = 
     config,
     workflowsDir: resolve(root, config.workflows_dir),
     agentsDir: resolve(root, config.agents_dir),
+    promptsDir: resolve(root, config.prompts_dir),
     functionsDir: resolve(root, config.functions_dir),
     toolsDir: resolve(root, config.tools_dir),
     dataDir,

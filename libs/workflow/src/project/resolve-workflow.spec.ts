@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { checkDefinition } from "@forge/domain";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { describe, expect, it } from "vitest";
@@ -92,10 +93,39 @@ describe("resolveWorkflow", () => {
     const bad = await failure(resolveWorkflow("x", { directory: files.root }));
     expect(bad.message.split("\n")).toStrictEqual([
       "workflows/x.yaml:3:11: unknown on_error `stop`; expected one of fail_fast, continue",
-      "agents/broken.yaml:1:1: agent has no prompt; expected `prompt`, or a pipeline of one model step",
+      "agents/broken.yaml:1:1: agent has no prompt; expected `prompt`, or a pipeline",
     ]);
     const unknown = await failure(resolveWorkflow("y", { directory: files.root }));
     expect(unknown.message).toBe("workflows/y.yaml:2:37: unknown agent `hlper`; expected one of bad, helper; did you mean `helper`?");
+  });
+
+  it("runs an agent by its id, before a workflow of the same, with what its prompts read as inputs", async () => {
+    await using files = await projectFiles({
+      ...FILES,
+      "agents/one.yaml": "agent: {id: one, version: v2, model: demo/echo, prompt: 'Say {{ inputs.a }} and {{ inputs.b }}'}",
+      "agents/two.yaml":
+        "agent: {id: two, version: v1, model: demo/echo, tools: [tools.echo], pipeline: [{id: look, type: model, prompt: 'Look at {{ inputs.a }}'}, {id: say, type: tool, tool: tools.echo, inputs: {message: look.text, more: inputs.a, rest: a.b}}, {id: close, type: model, prompt: '{{ look.text }}/{{ say.message }}/{{ inputs.a }}'}]}",
+    });
+    const single = await resolveWorkflow("one", { directory: files.root, inputs: ["b", "c"] });
+    expect(single.definition).toMatchObject({ id: "one_auto", version: "v2" });
+    expect(single.definition.inputs.map(({ name, required }) => [name, required])).toStrictEqual([
+      ["a", true],
+      ["b", true],
+      ["c", false],
+    ]);
+    expect(single.definition.steps[0]).toMatchObject({ id: "one", kind: { case: "agent" }, inputs: { c: { kind: { case: "path", value: "inputs.c" } } } });
+    const { definition } = await resolveWorkflow("two@v1", { directory: files.root });
+    const kind = definition.steps[0]?.kind;
+    const inner = kind?.case === "workflow" ? kind.value.definition : undefined;
+    expect(inner?.steps.map(({ id }) => id)).toStrictEqual(["look", "say", "close"]);
+    expect(inner?.steps[1]?.inputs).toMatchObject({
+      message: { kind: { case: "path", value: "steps.look.text" } },
+      more: { kind: { case: "path", value: "inputs.a" } },
+      rest: { kind: { case: "literalJson", value: '"a.b"' } },
+    });
+    const last = inner?.steps[2]?.kind;
+    expect(last?.case === "agent" && last.value.prompt).toBe("{{ state.steps.look.text }}/{{ state.steps.say.message }}/{{ inputs.a }}");
+    expect(checkDefinition(definition, { sha256: () => "" })).toMatchObject({ definition: { id: "two_auto" } });
   });
 
   it("refuses two files for one version", async () => {

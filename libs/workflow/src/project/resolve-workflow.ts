@@ -2,8 +2,10 @@ import { dirname, join, resolve } from "node:path";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { loadAgents } from "../agent/agent-registry.ts";
+import { agentWorkflow } from "../agent/agent-workflow.ts";
 import type { LoadedWorkflow } from "../definition/loaded-workflow.ts";
 import { parseReference } from "../definition/reference.ts";
+import { workflowHash } from "../definition/workflow-hash.ts";
 import { DefinitionFiles } from "./definition-files.ts";
 import { exists, findProject, isProject } from "./find-project.ts";
 import { openProject, type Project } from "./project.ts";
@@ -21,18 +23,22 @@ export interface ResolveOptions {
   readonly directory: string;
   /** The project to look ids up in, where a person named one. */
   readonly project?: Project | undefined;
+  /** Names of the inputs that an agent which is run by its own id is given. */
+  readonly inputs?: readonly string[];
 }
 
 /**
  * Finds, loads and checks what a person names: a YAML file, a directory that is a project (its `default_workflow` or only workflow), or an id or id@version in
- * the current project. Throws ForgeError: not_found; validation with WORKFLOW_VALIDATION, AGENT_VALIDATION or CONFIG_VALIDATION; unsupported.
+ * the current project, of an agent before that of a workflow. Throws ForgeError: not_found; validation with WORKFLOW_VALIDATION, AGENT_VALIDATION or CONFIG_VALIDATION; unsupported.
  */
-export async function resolveWorkflow(reference: string, { directory, project }: ResolveOptions): Promise<ResolvedWorkflow> {
+export async function resolveWorkflow(reference: string, { directory, project, inputs = [] }: ResolveOptions): Promise<ResolvedWorkflow> {
   const path = resolve(directory, reference);
   if (/\.ya?ml$/.test(reference)) return loadFrom(await projectOf(dirname(path), project), path);
   const isPlainId = parseReference(reference) !== undefined;
   const current = project ?? (await openNearest(directory));
   if (isPlainId && current !== undefined) {
+    const agent = await findAgent(current, reference, inputs);
+    if (agent !== undefined) return agent;
     const isDirectory = await isProjectDirectory(path);
     try {
       return await loadFrom(current, (await findWorkflow(current, reference)).path);
@@ -57,6 +63,18 @@ export async function resolveWorkflow(reference: string, { directory, project }:
 /** Loads one workflow file of a project, with the workflows, agents and schemas that it names. */
 export async function loadWorkflow(project: Project, path: string): Promise<LoadedWorkflow> {
   return new DefinitionFiles(project, await loadAgents(project)).load(path);
+}
+
+/** An agent of that id, which stands before a workflow of the same, as a workflow of its own. Undefined: there is none. Throws ForgeError where something is wrong with it. */
+async function findAgent(project: Project, reference: string, inputs: readonly string[]): Promise<ResolvedWorkflow | undefined> {
+  const parsed = parseReference(reference);
+  if (parsed === undefined) return undefined;
+  const lookup = (await loadAgents(project)).find(parsed.id, parsed.version);
+  if (lookup.kind === "unknown") return undefined;
+  if (lookup.kind === "invalid") throw lookup.error;
+  const definition = agentWorkflow(lookup.agent, inputs);
+  const { warnings } = lookup.agent;
+  return { definition, hash: workflowHash(definition), file: "", warnings, project, path: project.agentsDir };
 }
 
 async function loadFrom(project: Project, path: string): Promise<ResolvedWorkflow> {

@@ -43,6 +43,18 @@ function workflow(): JsonObject {
         inputs_contract: names("The older form of a list of inputs."),
         on_error: { enum: ["fail_fast", "continue"], description: "What follows when a step fails for good." },
         parallel_max: wholeNumber("Steps, and items of for_each, that may be under way at once; without it: 16.", 1, 1000),
+        priority: wholeNumber("Where something is scarce, what belongs to a run of higher priority goes first; without it: 0.", 0, 9),
+        concurrency: {
+          description: "What runs share of which only so many may be under way at a time.",
+          anyOf: [
+            text("The key; a text with {{ expression }} over `inputs`.", 256),
+            mapping(
+              "The key, and how many runs may hold it.",
+              { key: text("A text with {{ expression }} over `inputs`.", 256), limit: wholeNumber("Runs at a time; without it: 1.", 1, 1000) },
+              ["key"],
+            ),
+          ],
+        },
         deadline: duration("Of the whole run, waits and pauses included; at most 366 days."),
         steps: { type: "array", items: stepSchema(), minItems: 1, maxItems: 10_000 },
       },
@@ -69,6 +81,7 @@ function agent(): JsonObject {
       "An agent: its model, its prompt and its tools.",
       {
         schema_version: version("v1."),
+        prompts: prompts(),
         agent: {
           ...mapping(
             "The agent.",
@@ -79,17 +92,43 @@ function agent(): JsonObject {
               model,
               system,
               prompt,
+              prompts: prompts(),
+              prompts_file: text("A file with more of them, from the agent's folder on.", 1024),
               pipeline: {
-                description: "The older form of a prompt: one model step.",
+                description: "Model and tool steps, one after the other, in place of a prompt. A prompt sees the steps before it by their ids.",
                 type: "array",
                 minItems: 1,
-                items: mapping("A step.", { id: { type: "string" }, type: { enum: ["model", "tool"] }, prompt, model, system }, ["type"]),
+                maxItems: 64,
+                items: {
+                  anyOf: [
+                    mapping("A model call.", { id: id("Its name for the steps after it."), type: { const: "model" }, prompt, model, system }, [
+                      "type",
+                      "prompt",
+                    ]),
+                    mapping(
+                      "A tool call.",
+                      {
+                        id: id("Its name for the steps after it."),
+                        type: { const: "tool" },
+                        tool: text("One of the agent's tools.", 128),
+                        inputs: { type: "object" },
+                      },
+                      ["type", "tool"],
+                    ),
+                  ],
+                },
               },
+              output_key: text("The key of the answer's text in the step's output; without it: text.", 128),
+              params: { type: "object", description: "temperature and max_tokens, in place of the agent's." },
               strategy: {
                 description: "single: one model call; react: as many as its loop takes.",
                 anyOf: [
                   { enum: ["single", "react"] },
-                  mapping("How the agent works.", { type: { enum: ["single", "react"] }, max_iterations: wholeNumber("Model calls of react.", 1, 1000) }),
+                  mapping("How the agent works.", {
+                    type: { enum: ["single", "react"] },
+                    max_iterations: wholeNumber("Model calls of react.", 1, 1000),
+                    stop_conditions: { description: "Taken and not used." },
+                  }),
                 ],
               },
               tools: { type: "array", items: text("A tool's name.", 128), description: "Tools that the agent may call." },
@@ -103,6 +142,24 @@ function agent(): JsonObject {
         },
       },
       ["agent"],
+    ),
+  };
+}
+
+function prompts(): JsonObject {
+  return {
+    description: "Prompts that are named prompts.<id> or prompts.<id>@v2. Of those with a weight, each execution takes one.",
+    type: "array",
+    items: mapping(
+      "A prompt.",
+      {
+        id: text("Its id.", 128, "^[A-Za-z0-9_.-]+$"),
+        version: version("v1, v2, ..."),
+        text: text("What it says.", 65_536),
+        description: { description: "What it is for." },
+        weight: { type: "number", minimum: 0, maximum: 1_000_000 },
+      },
+      ["id", "text"],
     ),
   };
 }

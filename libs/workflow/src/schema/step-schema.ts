@@ -46,6 +46,10 @@ function properties(): JsonObject {
       attempts: wholeNumber("In all.", 1, 100),
       backoff: { enum: ["fixed", "exponential"] },
       initial_delay: duration("Before the second attempt; at most an hour."),
+      jitter: {
+        description: "By which part of itself a delay may be longer, 0 to 1; true: 0.5.",
+        anyOf: [{ type: "boolean" }, { type: "number", minimum: 0, maximum: 1 }],
+      },
     }),
     next: next(),
     timeout: duration("Of one attempt; of a wait for a signal or an approval: when it gives up."),
