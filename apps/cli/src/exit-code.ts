@@ -9,6 +9,14 @@ export const EXIT = {
   NOT_FOUND: 3,
   CONFLICT: 4,
   UNREACHABLE: 5,
+  /** Of `exec`: the model's provider, a person's policy or a hook said no. */
+  REFUSED: 6,
+  /** Of `exec`: a bound on steps, calls, tokens or cost. */
+  BUDGET: 7,
+  /** Of `exec`. */
+  DEADLINE: 8,
+  /** Of `exec`: a call was denied because nobody was there to allow it. */
+  NEEDS_APPROVAL: 9,
   CANCELLED: 130,
 } as const;
 

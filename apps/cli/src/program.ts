@@ -1,6 +1,7 @@
 import { VERSION } from "@forge/host/project";
 import { Command, Option } from "commander";
 import type { Action } from "./action.ts";
+import { addAgentCommands } from "./agent/add-agent-commands.ts";
 import { addArchiveCommand } from "./archive/add-archive-command.ts";
 import { commandOptions, turnOption } from "./arguments/command-options.ts";
 import { collect, collectLabel, oneOf, parseDuration, wholeNumber } from "./arguments/parsers.ts";
@@ -8,6 +9,7 @@ import { namespaceOption, urlOption } from "./arguments/remote-options.ts";
 import { addBundleCommands } from "./bundle/add-bundle-commands.ts";
 import type { Context } from "./context.ts";
 import { addHistoryCommands } from "./history/add-history-commands.ts";
+import { addMcpCommands } from "./mcp/add-mcp-commands.ts";
 import { addProjectCommands } from "./project/add-project-commands.ts";
 import { addRegisterCommand } from "./register/add-register-command.ts";
 import { addRunControlCommands } from "./run-control/add-run-control-commands.ts";
@@ -15,8 +17,9 @@ import { addScheduleCommands } from "./schedule/add-schedule-commands.ts";
 import { addSessionCommands } from "./session/add-session-commands.ts";
 import { addTokenCommands } from "./token/add-token-commands.ts";
 import { addWorkspaceCommands } from "./workspace/add-workspace-commands.ts";
+import { addWorktreeCommands } from "./worktree/add-worktree-commands.ts";
 
-const RUN_STATUSES = ["RUNNING", "WAITING", "PAUSED", "CANCELLING", "COMPLETED", "COMPLETED_WITH_ERRORS", "FAILED", "CANCELLED"];
+const RUN_STATUSES = ["QUEUED", "RUNNING", "WAITING", "PAUSED", "CANCELLING", "COMPLETED", "COMPLETED_WITH_ERRORS", "FAILED", "CANCELLED"];
 const SESSION_STATUSES = ["ACTIVE", "CLOSED"];
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 10_000;
@@ -57,6 +60,9 @@ export function createProgram(context: Context, onExit: (code: number) => void):
     .addOption(label())
     .addOption(new Option("--approve", "answers yes to every question that a tool call raises").conflicts("deny"))
     .option("--deny", "answers no to every question that a tool call raises")
+    .option("--priority <0-9>", "where something is scarce, runs of higher priority go first", wholeNumber(0, 9))
+    .option("--concurrency-key <key>", "what runs share of which only so many may be under way, in place of the workflow's")
+    .option("--concurrency-limit <number>", "with --concurrency-key: how many runs at a time; 1 unless told otherwise", wholeNumber(1, 1000))
     .addOption(commandOptions()[0])
     .addOption(new Option("-d, --detach", "starts the run and leaves").conflicts("foreground"))
     .addOption(foreground());
@@ -112,9 +118,21 @@ export function createProgram(context: Context, onExit: (code: number) => void):
   })
     .option("--deny", "answer no")
     .option("--comment <text>", "for the model")
+    .addOption(new Option("--scope <scope>", "once, turn or session: how long --category or --rule holds").argParser(oneOf(["ONCE", "TURN", "SESSION"])))
+    .addOption(
+      new Option("--category <category>", "also allow changes, execution, evidence or all").argParser(oneOf(["CHANGES", "EXECUTION", "EVIDENCE", "ALL"])),
+    )
+    .option("--rule", "also allow calls of which this one's rule is true, as `forge approvals` shows it")
+    .option("--edit <json>", "execute these arguments in place of the model's; @file reads them")
+    .option("--stop", "answer no, and end the turn")
     .addOption(commandOptions()[0])
     .addOption(commandOptions()[1])
     .addOption(foreground());
+
+  command("review <session>", "show what a session was asked, planned, changed, ran and proved", async (ctx, [id], options) => {
+    const { reviewCommand } = await import("./review/review-command.ts");
+    return reviewCommand(ctx, id as string, options);
+  }).addOption(new Option("--markdown", "as Markdown, which is the default").conflicts("json"));
 
   command("cancel <id>", "stop a run, or a session's active turn, and wait until it has stopped", async (ctx, [id], options) => {
     const { cancelCommand } = await import("./cancel/cancel-command.ts");
@@ -133,14 +151,7 @@ export function createProgram(context: Context, onExit: (code: number) => void):
     .addOption(new Option("--of <id>", "the run or session that it was for").conflicts("created"))
     .addOption(new Option("--created <kind>", "what it was to create: session or run").argParser(oneOf(["SESSION", "RUN"])));
 
-  command("chat [session]", "talk to an agent, in a new session or an old one", async (ctx, [session], options) => {
-    const { chatCommand } = await import("./chat/chat-command.ts");
-    return chatCommand(ctx, session, options);
-  })
-    .option("--model <provider/model>", "of a new session (default: demo/chat)")
-    .option("--tool <name>", "a tool of a new session; may be repeated", collect)
-    .option("--system <text>", "the system prompt of a new session")
-    .addOption(foreground());
+  addAgentCommands({ command, local, foreground });
 
   command("rpc", "speak to the project's server by lines of JSON, on standard input and output", async (ctx, _, options) => {
     const { rpcCommand } = await import("./rpc/rpc-command.ts");
@@ -151,9 +162,11 @@ export function createProgram(context: Context, onExit: (code: number) => void):
   addHistoryCommands(command);
   addArchiveCommand(command);
   addRegisterCommand(command);
-  addSessionCommands(program, command);
+  addSessionCommands(program, command, local);
   addScheduleCommands(program, command);
   addWorkspaceCommands(program, command);
+  addWorktreeCommands(program, local);
+  addMcpCommands(program, local);
   addTokenCommands(program, local);
   addProjectCommands(local);
   addBundleCommands(local);
@@ -171,7 +184,9 @@ export function createProgram(context: Context, onExit: (code: number) => void):
   command("doctor", "look what is wrong here, and say what to do", async (ctx, _, options) => {
     const { doctorCommand } = await import("./doctor/doctor-command.ts");
     return doctorCommand(ctx, options);
-  }).option("--port <number>", "a port that a server is to listen on: whether it is free", wholeNumber(1, 65_535));
+  })
+    .option("--port <number>", "a port that a server is to listen on: whether it is free", wholeNumber(1, 65_535))
+    .option("--online", "ask each provider whether it takes its key");
 
   command("config", "show every field of the configuration, and where its value comes from", async (ctx, _, options) => {
     const { configCommand } = await import("./config/config-command.ts");
@@ -188,6 +203,7 @@ export function createProgram(context: Context, onExit: (code: number) => void):
     .option("--idle <duration>", "end when nobody has used it for so long", parseDuration)
     .option("--data-directory <directory>", "keep the data here instead of in the project's .forge/data")
     .addOption(new Option("--temporary", "keep the data in a temporary directory, which is removed at the end").conflicts("dataDirectory"))
+    .option("--trusted-only", "run what the project brings only where it is trusted (see forge trust)")
     .option("--until-stdin-ends", "end when standard input does: for programs that start a server of their own");
 
   local("down", "end the project's server, after what is running", async (ctx, _, options) => {

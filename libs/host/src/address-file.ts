@@ -8,6 +8,12 @@ export interface Address {
   /** ISO 8601. */
   readonly startedAt: string;
   readonly version: string;
+  /** Whether what the project brings is run, beyond what people have trusted. */
+  readonly runsCode?: boolean;
+  /** The digest of what people have trusted of it, as the server runs it; empty: nothing. */
+  readonly trusted?: string;
+  /** It was started by a command, for those who use it. */
+  readonly endsWhenIdle?: boolean;
 }
 
 const FILE = "address.json";

@@ -1,5 +1,6 @@
 import { createModelHandlers, createProviderRegistry, type ProviderConfig } from "@forge/agent";
-import { createBuiltinTools, createFunctionHandlers, type FunctionHandlersOptions, type ProgramRules } from "@forge/tools";
+import { CapabilityKind } from "@forge/protocol/worker";
+import { createBuiltinTools, createFunctionHandlers, type FunctionHandlersOptions, type HooksConfig, type ProgramRules, withToolHooks } from "@forge/tools";
 import { type ControlPlanePort, startWorker, type TaskHandler, type Worker } from "@forge/worker";
 import type { Logger } from "pino";
 
@@ -18,6 +19,10 @@ export interface ExecutorOptions extends ProjectCode {
   /** Where keys and base URLs of providers are found. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly providers?: ProviderConfig;
+  /** False where another process serves the built-in tools, which then holds no key; absent: this one does. */
+  readonly servesTools?: boolean;
+  /** Hooks around the tools that it serves; absent: none. */
+  readonly hooks?: HooksConfig;
   /** Programs that tools.shell may run; absent: all. */
   readonly programs?: ProgramRules;
   /** Tasks at once; absent: 64. */
@@ -28,6 +33,8 @@ export interface ExecutorOptions extends ProjectCode {
 export interface Executor {
   /** Files of the project whose functions or tools are not served, and why. */
   readonly functionErrors: readonly { readonly file: string; readonly message: string }[];
+  /** Names of the project's own tools. */
+  readonly toolNames: readonly string[];
   drain(waitMs: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -48,6 +55,10 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
           readRun: options.readRun,
           log: (line) => logger.info(line, "a function printed"),
         });
+  const { hooks, workspace } = options;
+  const onProblem = (error: unknown): void => logger.error({ err: error }, "a problem in the executor");
+  const hooked = (handlers: readonly TaskHandler[]): readonly TaskHandler[] =>
+    hooks === undefined ? handlers : withToolHooks(handlers, { config: hooks, workspace, onProblem });
   let worker: Worker;
   try {
     worker = await startWorker({
@@ -56,11 +67,13 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
       queues: options.queues,
       handlers: [
         ...createModelHandlers({ providers: registry.providers }),
-        ...withoutReplaced(createBuiltinTools({ workspace: options.workspace, programs: options.programs }), functions?.handlers ?? []),
-        ...(functions?.handlers ?? []),
+        ...(options.servesTools === false
+          ? []
+          : hooked(withoutReplaced(createBuiltinTools({ workspace, programs: options.programs }), functions?.handlers ?? []))),
+        ...hooked(functions?.handlers ?? []),
       ],
       slots: options.slots ?? 64,
-      onProblem: (error) => logger.error({ err: error }, "a problem in the executor"),
+      onProblem,
     });
   } catch (error) {
     await functions?.close();
@@ -68,6 +81,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
   }
   return {
     functionErrors: functions?.errors ?? [],
+    toolNames: (functions?.handlers ?? []).flatMap(({ capability }) => (capability.kind === CapabilityKind.TOOL ? [capability.name] : [])),
     drain: (waitMs) => worker.drain(waitMs),
     stop: async () => {
       await worker.stop();

@@ -3,14 +3,17 @@ import path from "node:path";
 import type { ProviderConfig } from "@forge/agent";
 import { type ConnectClient, createLocalClient } from "@forge/client";
 import type { Run } from "@forge/protocol/workflow";
-import type { ProgramRules } from "@forge/tools";
 import type { Logger } from "pino";
-import { removeAddress, writeAddress } from "./address-file.ts";
+import { type Address, removeAddress, writeAddress } from "./address-file.ts";
 import { type ControlPlaneService, type ControlPlaneServiceOptions, startControlPlane } from "./control-plane.ts";
 import { openDatabase } from "./database.ts";
 import { type Executor, type ProjectCode, startExecutor } from "./executor.ts";
+import { watchEnds } from "./extensions/watch-ends.ts";
+import { hooksConfigOf, type WorkspaceCode } from "./extensions/workspace-code.ts";
 import { dataDirectoryOf, projectQueue } from "./project-paths.ts";
 import { grant, principalOf, tokenIn } from "./tokens.ts";
+import { startToolProcess } from "./tool-process.ts";
+import type { ToolWorkerSettings } from "./tool-worker.ts";
 import { VERSION } from "./version.ts";
 
 export interface ProjectServerOptions extends Omit<ProjectCode, "readRun"> {
@@ -21,8 +24,16 @@ export interface ProjectServerOptions extends Omit<ProjectCode, "readRun"> {
   readonly databaseUrl?: string;
   readonly functionsDirectory?: string;
   readonly providers?: ProviderConfig;
-  /** Programs that tools.shell may run; absent: all. */
-  readonly programs?: ProgramRules;
+  /** What the built-in tools may do. */
+  readonly tools?: Pick<ToolWorkerSettings, "programs" | "sandbox" | "http" | "forbidden" | "variables">;
+  /** What its address tells of how it was started. */
+  readonly told?: Pick<Address, "runsCode" | "trusted" | "endsWhenIdle">;
+  /** Whether test profiles of the workspace may be run. */
+  readonly isTrusted?: boolean;
+  /** Hooks and MCP servers that may run; absent: none. */
+  readonly code?: WorkspaceCode;
+  /** Where the person's own skills are; absent: the workspace's alone. */
+  readonly configDirectory?: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly host?: string;
   /** Absent or 0: any free one. */
@@ -66,6 +77,10 @@ export async function makeDataDirectory(dataDirectory: string): Promise<void> {
 export async function startProjectServer(options: ProjectServerOptions): Promise<ProjectServer> {
   const { root, logger, onProgress } = options;
   const cleanup = new AsyncDisposableStack();
+  const toolSettings = Promise.withResolvers<ToolWorkerSettings>();
+  // Only this process knows keys of providers. The other one starts while the database does.
+  const tools = startToolProcess({ settings: toolSettings.promise, processEnvironment: options.environment, logger });
+  cleanup.defer(() => tools.stop());
   try {
     const dataDirectory = options.dataDirectory ?? dataDirectoryOf(root);
     await makeDataDirectory(dataDirectory);
@@ -106,14 +121,37 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
       readRun: async (runId) => (await client.workflow.getRun({ runId })).run as Run,
       environment: options.environment,
       providers: options.providers,
-      programs: options.programs,
+      servesTools: false,
+      hooks: hooksConfigOf(options.code ?? {}),
       logger,
     });
     cleanup.defer(async () => {
       await executor.stop();
       await port.close();
     });
-    await writeAddress(dataDirectory, { url: service.url, pid: process.pid, startedAt: new Date().toISOString(), version: VERSION });
+    toolSettings.resolve({
+      ...options.tools,
+      url: service.url,
+      token: workerToken,
+      name: `${name}-tools`,
+      queues: [queue, "default"],
+      workspace: root,
+      dataDirectory,
+      isTrusted: options.isTrusted === true,
+      code: options.code,
+      configDirectory: options.configDirectory,
+      except: executor.toolNames,
+    });
+    await tools.ready;
+    const ends = watchEnds({
+      client,
+      queue,
+      onTurnEnd: (end) => tools.turnEnded(end),
+      onSessionEnd: (sessionId) => tools.sessionEnded(sessionId),
+      onProblem: (error) => logger.error({ err: error }, "turns that end could not be watched"),
+    });
+    cleanup.defer(() => ends.stop());
+    await writeAddress(dataDirectory, { ...options.told, url: service.url, pid: process.pid, startedAt: new Date().toISOString(), version: VERSION });
     cleanup.defer(() => removeAddress(dataDirectory));
     let closed: Promise<void> | undefined;
     const hurry = Promise.withResolvers<void>();
@@ -132,7 +170,7 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
       close: (drainMs) => {
         if (drainMs <= 0) hurry.resolve();
         closed ??= removeAddress(dataDirectory)
-          .then(() => Promise.race([executor.drain(drainMs), hurry.promise]))
+          .then(() => Promise.race([Promise.all([executor.drain(drainMs), tools.drain(drainMs)]), hurry.promise]))
           .then(() => cleanup.disposeAsync());
         return closed;
       },

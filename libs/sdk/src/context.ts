@@ -1,3 +1,5 @@
+import type { HookToolCall, HookView } from "@forge/worker";
+
 /** Where a definition says what it does; lines, not events: nothing of them is kept in a stream. */
 export interface Logger {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -28,6 +30,14 @@ export interface ToolContext extends CallContext {
   readonly stepId?: string;
   /** Shows a piece of output while the call runs; whoever follows the session or run sees it. */
   report(text: string): void;
+}
+
+/** What a hook is told when it is called. */
+export interface HookContext extends CallContext, Omit<HookView, "hook"> {
+  /** Of the last message: at on_user_message what the person said, at on_post_llm what the model answered. */
+  readonly text: string;
+  /** Of the last message: at on_post_llm the calls that the model wants. */
+  readonly calls: readonly HookToolCall[];
 }
 
 /** What a function is given beside its input. */

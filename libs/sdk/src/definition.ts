@@ -1,7 +1,8 @@
 import type { ModelProvider, PriceTable } from "@forge/agent";
 import { ForgeError } from "@forge/protocol";
 import type { ToolSpec } from "@forge/protocol/tool";
-import type { FunctionContext, ToolContext } from "./context.ts";
+import type { HookPoint } from "@forge/worker";
+import type { FunctionContext, HookContext, ToolContext } from "./context.ts";
 
 /** Tells definitions from whatever else a file exports, also where two copies of this package are loaded. */
 export const DEFINITION: unique symbol = Symbol.for("forge.definition");
@@ -33,8 +34,16 @@ export interface ProviderDefinition {
   readonly prices: PriceTable;
 }
 
+/** A hook, as `defineHook` makes it. */
+export interface HookDefinition {
+  readonly [DEFINITION]: "hook";
+  readonly name: string;
+  readonly at: readonly HookPoint[];
+  run(context: HookContext): unknown;
+}
+
 /** What a worker can serve. */
-export type Definition = ToolDefinition | FunctionDefinition | ProviderDefinition;
+export type Definition = ToolDefinition | FunctionDefinition | ProviderDefinition | HookDefinition;
 
 export function isDefinition(value: unknown): value is Definition {
   return typeof value === "object" && value !== null && DEFINITION in value;

@@ -2,6 +2,7 @@ import { createModelHandlers } from "@forge/agent";
 import type { TaskHandler } from "@forge/worker";
 import { DEFINITION, type Definition, invalidDefinition } from "./definition.ts";
 import { functionHandler } from "./function-handler.ts";
+import { hookHandler } from "./hook-handler.ts";
 import type { CallOptions } from "./perform.ts";
 import { toolHandler } from "./tool-handler.ts";
 
@@ -17,6 +18,8 @@ export function createHandlers(definitions: readonly Definition[], options: Call
         return [toolHandler(definition, options)];
       case "function":
         return [functionHandler(definition, options)];
+      case "hook":
+        return [hookHandler(definition, options)];
       case "provider":
         return createModelHandlers({ providers: [definition.provider], prices: definition.prices });
     }

@@ -3,12 +3,14 @@
 // What they throw.
 export { ForgeError } from "@forge/protocol";
 export { ErrorCode } from "@forge/protocol/common";
-// For authors of tools, functions and providers.
-export type { FunctionContext, Logger, ToolContext } from "./context.ts";
+export type { HookChange, HookMessage, HookPoint, HookToolCall } from "@forge/worker";
+// For authors of tools, functions, hooks and providers.
+export type { FunctionContext, HookContext, Logger, ToolContext } from "./context.ts";
 export { defineFunction, type FunctionOptions } from "./define-function.ts";
+export { defineHook, type HookAnswer, type HookOptions } from "./define-hook.ts";
 export { defineProvider, type ProviderOptions } from "./define-provider.ts";
 export { defineTool, type ToolOptions } from "./define-tool.ts";
-export type { Definition, FunctionDefinition, ProviderDefinition, ToolDefinition } from "./definition.ts";
+export type { Definition, FunctionDefinition, HookDefinition, ProviderDefinition, ToolDefinition } from "./definition.ts";
 export { Forge, type LocalForge, type LocalForgeOptions } from "./local/forge.ts";
 export type { RunOptions } from "./local/run-workflow.ts";
 export { type ServeOptions, serve } from "./serve.ts";

@@ -1,20 +1,30 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode, StreamKind } from "@forge/protocol/common";
 import { ResolveApprovalResponseSchema } from "@forge/protocol/event";
-import { Decision, type PendingApproval } from "@forge/protocol/tool";
+import { ApprovalCategory, ApprovalScope, Decision, type PendingApproval } from "@forge/protocol/tool";
 import type { Run } from "@forge/protocol/workflow";
 import { type CommandOptions, headerOf } from "../arguments/command-options.ts";
+import { objectFrom } from "../chat/call-text.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { messageLine } from "../output/message-json.ts";
 import { checkId, findStream } from "../server/find-stream.ts";
 import { openExisting } from "../server/open-link.ts";
 import type { ProjectLink } from "../server/project-link.ts";
+import type { ApprovalAnswer } from "./approval-answer.ts";
 import { approvalText, pendingApprovals } from "./pending.ts";
 
 export interface ApproveOptions extends ServerOptions, CommandOptions {
   readonly deny?: boolean;
   readonly comment?: string;
+  readonly scope?: "ONCE" | "TURN" | "SESSION";
+  readonly category?: Exclude<keyof typeof ApprovalCategory, "UNSPECIFIED">;
+  readonly rule?: boolean;
+  /** JSON, or @file. */
+  readonly edit?: string;
+  readonly stop?: boolean;
 }
 
 /** `forge approve`: answers what a run or session waits for. */
@@ -25,19 +35,44 @@ export async function approveCommand(context: Context, id: string, approvalId: s
   try {
     const { stream, approvalId: found, ...asked } = await choose(link, id, approvalId);
     const header = headerOf(options);
-    const decision = options.deny === true ? Decision.DENY : Decision.ALLOW;
-    const answer = await link.call((client) =>
-      client.approval.resolveApproval({ header, stream, approvalId: found, decision, comment: options.comment ?? "" }),
-    );
+    const resolution = await resolutionOf(context, options);
+    const answer = await link.call((client) => client.approval.resolveApproval({ header, stream, approvalId: found, ...resolution }));
     terminal.print(
       options.json === true
         ? messageLine(ResolveApprovalResponseSchema, answer)
-        : `${options.deny === true ? "Denied" : "Approved"}: ${approvalText(asked)}`.trimEnd(),
+        : `${options.deny === true || options.stop === true ? "Denied" : "Approved"}: ${approvalText(asked)}`.trimEnd(),
     );
     return EXIT.OK;
   } finally {
     await link.close();
   }
+}
+
+/** What the options say. Errors: validation, where they don't go together. */
+async function resolutionOf({ directory }: Context, options: ApproveOptions): Promise<ApprovalAnswer> {
+  const isDenied = options.deny === true || options.stop === true;
+  const beyond = options.category !== undefined || options.rule === true;
+  if (isDenied && (beyond || options.scope !== undefined || options.edit !== undefined))
+    throw ForgeError.validation("decision", "--scope, --category, --rule and --edit say what is allowed: leave them out, or --deny and --stop");
+  if (beyond && (options.scope ?? "ONCE") === "ONCE")
+    throw ForgeError.validation("scope", "how long? Write --scope turn or --scope session beside --category or --rule");
+  if (!beyond && options.scope !== undefined && options.scope !== "ONCE")
+    throw ForgeError.validation("scope", "what beyond this call? Write --category, or --rule for calls like this one, beside --scope");
+  return {
+    decision: isDenied ? Decision.DENY : Decision.ALLOW,
+    comment: options.comment ?? "",
+    scope: ApprovalScope[options.scope ?? "UNSPECIFIED"],
+    category: ApprovalCategory[options.category ?? "UNSPECIFIED"],
+    rememberRule: options.rule === true,
+    editedArgumentsJson: options.edit === undefined ? "" : await readEdit(directory, options.edit),
+    stopTurn: options.stop === true,
+  };
+}
+
+async function readEdit(directory: string, edit: string): Promise<string> {
+  const text = edit.startsWith("@") ? await readFile(path.resolve(directory, edit.slice(1)), "utf8") : edit;
+  if (objectFrom(text) === undefined) throw ForgeError.validation("edited_arguments_json", "--edit takes a JSON object, or @file with one");
+  return text;
 }
 
 /** Runs that a person means with one of them: as many as anybody would look through. */

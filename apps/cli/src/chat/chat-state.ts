@@ -1,11 +1,14 @@
 import type { Event } from "@forge/protocol/event";
+import { type Message, Role } from "@forge/protocol/session";
+import type { ToolPolicy } from "@forge/protocol/tool";
+import { partsText } from "../events/event-summary.ts";
+import { type OpenApproval, OpenCalls, type OpenQuestion } from "./open-calls.ts";
 
-/** A tool call that waits for a person. */
-export interface OpenApproval {
-  readonly approvalId: string;
-  readonly toolCallId: string;
-  readonly tool: string;
-  readonly argumentsJson: string;
+/** What a person said, and where the session stood before. */
+export interface SaidMessage {
+  readonly text: string;
+  /** The last seq before its turn. */
+  readonly throughSeq: bigint;
 }
 
 /** What a conversation needs to know of its session: the active turn and the questions that are open. */
@@ -13,10 +16,14 @@ export class ChatState {
   #activeTurnId: string | undefined;
   #lastEnd: string | undefined;
   #isCaughtUp = false;
-  readonly #calls = new Map<string, { readonly tool: string; readonly argumentsJson: string }>();
-  readonly #approvals = new Map<string, OpenApproval>();
-  /** Questions of the model's, with their calls. */
-  readonly #questions = new Map<string, { readonly toolCallId: string }>();
+  #turnStartedSeq = 0n;
+  #policy: ToolPolicy | undefined;
+  #messages: SaidMessage[] = [];
+  /** Undos and compactions that have ended. */
+  readonly #done = new Set<string>();
+  readonly #own = new OpenCalls();
+  /** Of sub-agents, by their session. */
+  readonly #children = new Map<string, OpenCalls>();
   #changed = Promise.withResolvers<void>();
 
   get activeTurnId(): string | undefined {
@@ -32,18 +39,33 @@ export class ChatState {
     return this.#isCaughtUp;
   }
 
-  /** The oldest question; undefined where none is open. */
+  /** The oldest call that waits for a person, this session's own first; undefined where none does. */
   get approval(): OpenApproval | undefined {
-    return this.#approvals.values().next().value;
+    return this.#first(({ approval }) => approval);
   }
 
-  /** The id of the oldest question that the model asks; undefined where it asks none. */
-  get inputId(): string | undefined {
-    return this.#questions.keys().next().value;
+  /** The oldest question that a model asks, this session's own first; undefined where none does. */
+  get question(): OpenQuestion | undefined {
+    return this.#first(({ question }) => question);
+  }
+
+  /** The tool policy as it is now; undefined before the session's first event has been seen. */
+  get policy(): ToolPolicy | undefined {
+    return this.#policy;
+  }
+
+  /** What people said in turns of this session that are still part of it, oldest first. */
+  get messages(): readonly SaidMessage[] {
+    return this.#messages;
+  }
+
+  /** Whether an undo or a compaction has ended. */
+  isDone(id: string): boolean {
+    return this.#done.has(id);
   }
 
   isOpen(approvalId: string): boolean {
-    return this.#approvals.has(approvalId);
+    return this.#first((calls) => (calls.isOpen(approvalId) ? true : undefined)) === true;
   }
 
   /** Resolves with the next event that changes anything here. */
@@ -56,10 +78,34 @@ export class ChatState {
     this.#tell();
   }
 
-  apply({ payload, kind, turnId, toolCallId }: Event): void {
+  apply(event: Event): void {
+    const { payload, kind, seq, turnId } = event;
+    const hasChanged = this.#own.apply(event);
     switch (payload.case) {
+      case "sessionCreated":
+      case "sessionPolicyUpdated":
+        this.#policy = payload.value.policy;
+        break;
+      case "messageAdded":
+        this.#heard(payload.value.message);
+        return;
+      case "sessionRewound": {
+        const { throughSeq, undoId } = payload.value;
+        this.#messages = this.#messages.filter((message) => message.throughSeq < throughSeq);
+        this.#done.add(undoId);
+        break;
+      }
+      case "workspaceChangeUndone":
+      case "workspaceUndoFailed":
+        this.#done.add(payload.value.undoId);
+        break;
+      case "sessionCompacted":
+      case "sessionCompactionFailed":
+        this.#done.add(payload.value.compactionId);
+        break;
       case "turnStarted":
         this.#activeTurnId = turnId;
+        this.#turnStartedSeq = seq;
         break;
       case "turnCompleted":
       case "turnFailed":
@@ -67,39 +113,34 @@ export class ChatState {
       case "turnAbandoned":
         this.#activeTurnId = undefined;
         this.#lastEnd = kind;
-        this.#calls.clear();
-        this.#approvals.clear();
-        this.#questions.clear();
-        break;
-      case "toolRequested":
-        this.#calls.set(toolCallId, { tool: payload.value.tool, argumentsJson: payload.value.argumentsJson });
-        return;
-      case "toolApprovalRequired": {
-        const { approvalId } = payload.value;
-        this.#approvals.set(approvalId, { approvalId, toolCallId, ...(this.#calls.get(toolCallId) ?? { tool: "", argumentsJson: "" }) });
-        break;
-      }
-      case "approvalResolved":
-      case "approvalExpired":
-        this.#approvals.delete(payload.value.approvalId);
-        break;
-      case "turnInputRequested":
-        this.#questions.set(payload.value.inputId, { toolCallId });
-        break;
-      case "turnInputProvided":
-        this.#questions.delete(payload.value.inputId);
-        break;
-      case "toolFailed":
-        for (const [id, question] of this.#questions) if (question.toolCallId === toolCallId) this.#questions.delete(id);
-        break;
-      case "toolCancelled":
-        for (const [id, question] of this.#questions) if (question.toolCallId === toolCallId) this.#questions.delete(id);
-        for (const [id, approval] of this.#approvals) if (approval.toolCallId === toolCallId) this.#approvals.delete(id);
+        this.#children.clear();
         break;
       default:
-        return;
+        if (!hasChanged) return;
     }
     this.#tell();
+  }
+
+  /** An event of a sub-agent that works for the active turn. */
+  applyChild(sessionId: string, event: Event): void {
+    if (this.#activeTurnId === undefined) return;
+    const calls = this.#children.get(sessionId) ?? new OpenCalls(sessionId);
+    this.#children.set(sessionId, calls);
+    if (calls.apply(event)) this.#tell();
+  }
+
+  #first<T>(find: (calls: OpenCalls) => T | undefined): T | undefined {
+    for (const calls of [this.#own, ...this.#children.values()]) {
+      const found = find(calls);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** A message of a turn; what a fork began with belongs to none. */
+  #heard(message: Message | undefined): void {
+    if (message === undefined || message.role !== Role.USER || message.ephemeral || this.#activeTurnId === undefined) return;
+    this.#messages.push({ text: partsText(message.parts), throughSeq: this.#turnStartedSeq - 1n });
   }
 
   #tell(): void {

@@ -1,16 +1,23 @@
-import { type Event, type TurnOutputDelta } from "@forge/protocol/event";
-import { type Part, Role, TurnOutcome, TurnOutcomeSchema } from "@forge/protocol/session";
+import type { Usage } from "@forge/protocol/common";
+import type { Event, TurnOutputDelta } from "@forge/protocol/event";
+import { type Message, type Part, Role, TurnOutcome, TurnOutcomeSchema } from "@forge/protocol/session";
 import { partsText } from "../events/event-summary.ts";
-import { formatDuration } from "../output/format-time.ts";
+import { formatDuration, momentMs } from "../output/format-time.ts";
+import { formatCost, formatTokens } from "../output/format-usage.ts";
 import { enumName } from "../output/message-json.ts";
 import type { Style } from "../output/style.ts";
 import { cut, oneLine, safeText } from "../output/text.ts";
-import { previewValue } from "../output/value.ts";
+import { CallView } from "./call-view.ts";
+import { SessionLines } from "./session-lines.ts";
 
 export interface ChatViewOptions {
   readonly style: Style;
   readonly columns: () => number;
+  /** Of a diff, how many lines are shown; absent: 40. */
+  readonly diffLinesMax?: () => number;
 }
+
+const DIFF_LINES_MAX = 40;
 
 interface Answer {
   readonly modelCallId: string;
@@ -25,9 +32,14 @@ export class ChatView {
   readonly #options: ChatViewOptions;
   #answer: Answer | undefined;
   #isAtLineStart = true;
+  #turnStartedMs = 0;
+  readonly #calls: CallView;
+  readonly #session: SessionLines;
 
   constructor(options: ChatViewOptions) {
     this.#options = options;
+    this.#calls = new CallView({ diffLinesMax: () => DIFF_LINES_MAX, ...options });
+    this.#session = new SessionLines(options.style);
   }
 
   /** Whether the next text begins a line. */
@@ -46,11 +58,22 @@ export class ChatView {
     return text;
   }
 
-  #textOf({ payload, modelCallId }: Event): string {
+  /** What a sub-agent does, behind a line: its calls and questions. */
+  applyChild(event: Event): string {
+    const { style } = this.#options;
+    const { payload } = event;
+    const asked = payload.case === "turnInputRequested" ? [`${style.yellow("?")} ${oneLine(payload.value.question)}`] : undefined;
+    const text = (asked ?? this.#calls.lines(event) ?? []).map((line) => this.#line(`${style.dim("│")} ${line}`)).join("");
+    if (text !== "") this.#isAtLineStart = true;
+    return text;
+  }
+
+  #textOf(event: Event): string {
+    const { payload, modelCallId } = event;
     const { style } = this.#options;
     switch (payload.case) {
       case "messageAdded":
-        return payload.value.message?.role === Role.USER ? `${this.#fresh()}${style.cyan("›")} ${partsText(payload.value.message.parts)}\n` : "";
+        return this.#message(payload.value.message);
       case "turnSteered":
         return `${this.#fresh()}${style.cyan("›")} ${partsText(payload.value.message?.parts ?? [])}\n`;
       case "turnInputRequested":
@@ -59,43 +82,47 @@ export class ChatView {
         return this.#line(style.yellow("■ paused; /continue lets it go on"));
       case "turnContinued":
         return this.#line(style.dim("The turn goes on."));
-      case "sessionCompacted":
-        return this.#line(style.dim("The conversation was compacted; its events stay."));
       case "turnOutputDelta":
         return this.#delta(modelCallId, payload.value);
       case "modelCompleted":
         return this.#completed(modelCallId, payload.value.parts);
       case "modelAttemptFailed":
         return this.#line(`${style.yellow("↻")} attempt ${payload.value.attempt} failed: ${oneLine(payload.value.error?.message ?? "")}`);
-      case "toolRequested":
-        return this.#line(`${style.cyan("⚙")} ${payload.value.tool} ${style.dim(oneLine(payload.value.argumentsJson))}`);
-      case "toolCompleted":
-        return this.#line(`  ${style.green("✔")} ${formatDuration(Number(payload.value.durationMs))} ${style.dim(previewValue(payload.value.output))}`);
-      case "toolFailed":
-        return this.#line(`  ${style.red("✖")} ${oneLine(payload.value.error?.message ?? "")}`);
-      case "toolDenied":
-        return this.#line(`  ${style.yellow("✖")} denied ${oneLine(payload.value.reason)}`);
-      case "toolCancelled":
-        return this.#line(`  ${style.yellow("■")} cancelled`);
-      case "toolSettledUnknown":
-        return this.#line(`  ${style.red("?")} nobody can say what happened: ${oneLine(payload.value.reason)}`);
-      case "approvalExpired":
-        return this.#line(`  ${style.yellow("✖")} nobody answered in time: denied`);
       case "turnCompleted":
-        return payload.value.outcome === TurnOutcome.TASK_COMPLETED
-          ? this.#fresh()
-          : this.#line(style.yellow(`■ ended: ${enumName(TurnOutcomeSchema, payload.value.outcome)}`));
+        return `${
+          payload.value.outcome === TurnOutcome.TASK_COMPLETED
+            ? this.#fresh()
+            : this.#line(style.yellow(`■ ended: ${enumName(TurnOutcomeSchema, payload.value.outcome)}`))
+        }${this.#used(event, payload.value.usage)}`;
       case "turnFailed":
-        return this.#line(`${style.red("✖")} ${oneLine(payload.value.error?.message ?? enumName(TurnOutcomeSchema, payload.value.outcome))}`);
+        return `${this.#line(`${style.red("✖")} ${oneLine(payload.value.error?.message ?? enumName(TurnOutcomeSchema, payload.value.outcome))}`)}${this.#used(event, payload.value.usage)}`;
       case "turnCancelled":
-        return this.#line(style.yellow("■ cancelled"));
+        return `${this.#line(style.yellow("■ cancelled"))}${this.#used(event, payload.value.usage)}`;
       case "turnAbandoned":
         return this.#line(style.yellow("■ abandoned"));
       case "sessionClosed":
         return this.#line(style.dim("The session is closed."));
       default:
-        return "";
+        if (payload.case === "turnStarted") this.#turnStartedMs = momentMs(event.occurredAt);
+        return (this.#calls.lines(event) ?? this.#session.lines(event) ?? []).map((line) => this.#line(line)).join("");
     }
+  }
+
+  /** What a person said, and what of an answer a fork began with. What the host found for a turn is told by its sources. */
+  #message(message: Message | undefined): string {
+    if (message === undefined || message.ephemeral) return "";
+    if (message.role === Role.USER) return `${this.#fresh()}${this.#options.style.cyan("›")} ${partsText(message.parts)}\n`;
+    const text = message.role === Role.ASSISTANT ? safeText(textOf(message.parts, "text")).trimEnd() : "";
+    return text === "" ? "" : `${this.#fresh()}${text}\n`;
+  }
+
+  /** What a turn took and cost; nothing of one that called no model. */
+  #used({ occurredAt }: Event, usage: Usage | undefined): string {
+    if (usage === undefined || usage.inputTokens + usage.outputTokens === 0n) return "";
+    const took = this.#turnStartedMs === 0 ? "" : `${formatDuration(momentMs(occurredAt) - this.#turnStartedMs)}, `;
+    const cached =
+      usage.cachedInputTokens === 0n ? "" : ` (${Math.round((100 * Number(usage.cachedInputTokens)) / Number(usage.inputTokens))} % of the input cached)`;
+    return `${this.#options.style.dim(`${took}${formatTokens(usage)} tokens${cached}, ${formatCost(usage)}`)}\n`;
   }
 
   #delta(modelCallId: string, { channel, epoch }: TurnOutputDelta): string {
@@ -139,7 +166,9 @@ export class ChatView {
   }
 
   #line(text: string): string {
-    return `${this.#fresh()}${cut(text, this.#options.columns() - 1)}\n`;
+    const start = this.#fresh();
+    this.#isAtLineStart = true;
+    return `${start}${cut(text, this.#options.columns() - 1)}\n`;
   }
 }
 

@@ -1,11 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { commandHeader } from "@forge/client";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode, StreamKind } from "@forge/protocol/common";
 import type { Event } from "@forge/protocol/event";
-import { Decision } from "@forge/protocol/tool";
+import type { TurnInput } from "../agent/turn-context.ts";
+import type { ApprovalAnswer } from "../approvals/approval-answer.ts";
 import type { ProjectLink } from "../server/project-link.ts";
-import { ChatState, type OpenApproval } from "./chat-state.ts";
-import type { ChatLine } from "./slash-command.ts";
+import { ChatState } from "./chat-state.ts";
+import type { OpenApproval } from "./open-calls.ts";
 
 export interface ConversationOptions {
   readonly link: ProjectLink;
@@ -14,7 +16,14 @@ export interface ConversationOptions {
   readonly excludeKinds: readonly string[];
   /** Every event, in order. `isOwn` where this conversation's own command caused it. */
   readonly onEvent: (event: Event, isOwn: boolean) => void;
+  /** Every event of a sub-agent that works for the active turn; absent: they are not told. */
+  readonly onChildEvent?: (event: Event) => void;
 }
+
+/** The tool that stands for a sub-agent; its session has the call's id. */
+const SUB_AGENT = /^agent\./;
+/** A sub-agent's session is made a moment after its call. */
+const CHILD_LOOK_MS = 200;
 
 /** A session that is followed, and the commands that a conversation sends to it. */
 export class Conversation {
@@ -56,14 +65,12 @@ export class Conversation {
   }
 
   /** Starts a turn; false where another client was faster. Errors: validation; conflict, SESSION_CLOSED. */
-  async say(text: string): Promise<boolean> {
+  async say(input: TurnInput): Promise<boolean> {
     const header = commandHeader();
     this.#ownCommands.add(header.commandId as string);
     const { sessionId } = this;
     try {
-      const { turnId } = await this.#options.link.call((client) =>
-        client.session.startTurn({ header, sessionId, input: [{ kind: { case: "text", value: { text } } }] }),
-      );
+      const { turnId } = await this.#options.link.call((client) => client.session.startTurn({ header, sessionId, ...input }));
       // Its events may come before or after this answer.
       await this.until((state) => state.activeTurnId === turnId || this.#seenTurns.has(turnId));
       return true;
@@ -75,14 +82,17 @@ export class Conversation {
 
   /** What a person says while a turn is active: the answer to the model's oldest question, else something for it to read. False where the turn has just ended. */
   async interject(text: string): Promise<boolean> {
-    const { activeTurnId: turnId, inputId } = this.state;
+    const { activeTurnId: turnId, question } = this.state;
     if (turnId === undefined) return false;
     const header = commandHeader();
     this.#ownCommands.add(header.commandId as string);
     const { sessionId } = this;
     try {
-      if (inputId !== undefined) await this.#options.link.call((client) => client.session.provideInput({ header, sessionId, turnId, inputId, text }));
-      else
+      if (question !== undefined) {
+        const { inputId, turnId: askedIn, childSessionId } = question;
+        const request = { header, sessionId: childSessionId ?? sessionId, turnId: askedIn, inputId, text };
+        await this.#options.link.call((client) => client.session.provideInput(request));
+      } else
         await this.#options.link.call((client) =>
           client.session.steerTurn({ header, sessionId, turnId, input: [{ kind: { case: "text", value: { text } } }] }),
         );
@@ -90,33 +100,6 @@ export class Conversation {
     } catch (error) {
       if (error instanceof ForgeError && error.code === ErrorCode.CONFLICT) return false;
       throw error;
-    }
-  }
-
-  /** Does what a line that is a command says, and tells what there is to tell. Errors: conflict, where it does not fit; validation. */
-  async perform(line: Exclude<ChatLine, { readonly kind: "say" }>): Promise<string> {
-    const header = commandHeader();
-    const { sessionId } = this;
-    const { link } = this.#options;
-    const turnId = this.state.activeTurnId ?? "";
-    switch (line.kind) {
-      case "wrong":
-        return line.why;
-      case "pause":
-      case "continue":
-        if (turnId === "") return "No turn is active.";
-        if (line.kind === "pause") await link.call((client) => client.session.pauseTurn({ header, sessionId, turnId }));
-        else await link.call((client) => client.session.continueTurn({ header, sessionId, turnId }));
-        return "";
-      case "compact":
-        await link.call((client) => client.session.compactSession({ header, sessionId, summary: line.summary }));
-        return "";
-      case "fork": {
-        const fork = await link.call((client) => client.session.forkSession({ header, sessionId, throughSeq: line.seq }));
-        return `The fork: npx forge chat ${fork.sessionId}`;
-      }
-      default:
-        return line satisfies never;
     }
   }
 
@@ -129,12 +112,11 @@ export class Conversation {
     await passConflict(this.#options.link.call((client) => client.session.cancelTurn({ header, sessionId, turnId })));
   }
 
-  /** Answers a question. Another client's answer, if it was faster, holds. */
-  async answer({ approvalId }: OpenApproval, isAllowed: boolean, comment: string): Promise<void> {
+  /** Answers a question. Another client's answer, if it was faster, holds. Errors: validation, of edited arguments. */
+  async answer({ approvalId, childSessionId }: OpenApproval, answer: ApprovalAnswer): Promise<void> {
     const header = commandHeader();
-    const stream = { kind: StreamKind.SESSION, id: this.sessionId };
-    const decision = isAllowed ? Decision.ALLOW : Decision.DENY;
-    await passConflict(this.#options.link.call((client) => client.approval.resolveApproval({ header, stream, approvalId, decision, comment })));
+    const stream = { kind: StreamKind.SESSION, id: childSessionId ?? this.sessionId };
+    await passConflict(this.#options.link.call((client) => client.approval.resolveApproval({ header, stream, approvalId, ...answer })));
     await this.until((state) => !state.isOpen(approvalId));
   }
 
@@ -145,6 +127,43 @@ export class Conversation {
   }
 
   readonly #seenTurns = new Set<string>();
+  /** Ends the following of a sub-agent, by its call. */
+  readonly #children = new Map<string, AbortController>();
+
+  /** Begins to follow a sub-agent that is called, and ends it with its call. */
+  #lookForChild({ payload, toolCallId }: Event): void {
+    if (payload.case === "toolRequested" && SUB_AGENT.test(payload.value.tool)) {
+      const end = new AbortController();
+      this.#children.set(toolCallId, end);
+      this.#followChild(toolCallId, AbortSignal.any([end.signal, this.#leave.signal])).catch((error: unknown) => {
+        this.#failure = { error };
+        this.#failed.reject(error);
+      });
+    }
+    if (payload.case === "toolCompleted" || payload.case === "toolFailed" || payload.case === "toolCancelled" || payload.case === "toolDenied") {
+      this.#children.get(toolCallId)?.abort();
+      this.#children.delete(toolCallId);
+    }
+  }
+
+  async #followChild(id: string, signal: AbortSignal): Promise<void> {
+    const { link, excludeKinds, onChildEvent } = this.#options;
+    const streams = [{ stream: { kind: StreamKind.SESSION, id } }];
+    while (!signal.aborted) {
+      try {
+        for await (const followed of link.follow({ streams, excludeKinds, signal })) {
+          if (followed.kind !== "event") continue;
+          onChildEvent?.(followed.event);
+          this.state.applyChild(id, followed.event);
+          this.#lookForChild(followed.event);
+        }
+        return;
+      } catch (error) {
+        if (!(error instanceof ForgeError && error.code === ErrorCode.NOT_FOUND)) throw error;
+        await sleep(CHILD_LOOK_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
 
   async #follow(): Promise<void> {
     const { link, sessionId, excludeKinds, onEvent } = this.#options;
@@ -157,6 +176,7 @@ export class Conversation {
         if (event.kind === "turn.started") this.#seenTurns.add(event.turnId);
         onEvent(event, this.#ownCommands.has(event.commandId));
         this.state.apply(event);
+        this.#lookForChild(event);
       }
     } catch (error) {
       this.#failure = { error };

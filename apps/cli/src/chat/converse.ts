@@ -2,18 +2,27 @@ import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import type { Event } from "@forge/protocol/event";
 import type { Session } from "@forge/protocol/session";
+import { ToolMode, ToolModeSchema } from "@forge/protocol/tool";
+import type { TurnContext } from "../agent/turn-context.ts";
 import { askAboutInterrupt } from "../ask-about-interrupt.ts";
 import type { Context } from "../context.ts";
+import { editText } from "../edit-text.ts";
 import { EXIT } from "../exit-code.ts";
 import { errorLines } from "../output/error-report.ts";
+import { enumName } from "../output/message-json.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { oneLine, safeText, widthOf } from "../output/text.ts";
+import { oneLine } from "../output/text.ts";
+import { readArtifactText } from "../server/artifact-value.ts";
 import type { ProjectLink } from "../server/project-link.ts";
 import { onSignals } from "../signals.ts";
-import type { OpenApproval } from "./chat-state.ts";
+import { askApproval } from "./ask-approval.ts";
+import { chatCompleter } from "./chat-completer.ts";
 import { ChatView } from "./chat-view.ts";
 import { Conversation } from "./conversation.ts";
-import { type ReadLine, readLine } from "./read-line.ts";
+import { type LineHistory, openLineHistory } from "./line-history.ts";
+import type { OpenApproval } from "./open-calls.ts";
+import { performCommand } from "./perform-command.ts";
+import { type Completer, type ReadLine, readLine } from "./read-line.ts";
 import { type ChatLine, parseChatLine } from "./slash-command.ts";
 import { TurnLines } from "./turn-lines.ts";
 import type { TypeAhead } from "./type-ahead.ts";
@@ -23,20 +32,32 @@ export interface ConverseOptions {
   readonly session: Session;
   readonly hint: string;
   readonly typed: TypeAhead;
+  readonly turns: TurnContext;
+  /** Throws where the workspace is not one in which nothing needs to be asked. */
+  readonly checkBypass: () => Promise<void>;
 }
 
-/** What the view puts around a call, and the last column. */
-const CALL_MARGIN_COLUMNS = 3;
+/** Of a diff, how much of the terminal's height it may take. */
+const DIFF_SHARE = 0.7;
+const DIFF_LINES_MIN = 8;
 
-/** A conversation with a person at a terminal. */
-export async function converse({ terminal }: Context, options: ConverseOptions): Promise<number> {
-  const talk = new Talk(terminal, options);
-  const release = onSignals({ SIGINT: () => talk.interrupt(), SIGTERM: () => talk.detach(), SIGHUP: () => talk.detach() });
-  try {
-    return await talk.run();
-  } finally {
-    release();
-    await talk.end();
+/** A conversation with a person at a terminal; it may go on in another session. */
+export async function converse(context: Context, options: ConverseOptions): Promise<number> {
+  const history = await openLineHistory(options.link);
+  let { session } = options;
+  for (;;) {
+    const talk = new Talk(context, { ...options, session }, history);
+    const release = onSignals({ SIGINT: () => talk.interrupt(), SIGTERM: () => talk.detach(), SIGHUP: () => talk.detach() });
+    let next: string | undefined;
+    try {
+      next = await talk.run();
+    } finally {
+      release();
+      await talk.end();
+    }
+    if (next === undefined) return EXIT.OK;
+    const sessionId = next;
+    session = (await options.link.call((client) => client.session.getSessionSnapshot({ sessionId }))).session as Session;
   }
 }
 
@@ -47,7 +68,14 @@ class Talk {
   readonly #view: ChatView;
   readonly #conversation: Conversation;
   readonly #typedAhead: TypeAhead;
-  readonly #history: string[] = [];
+  readonly #history: LineHistory;
+  readonly #options: ConverseOptions;
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #complete: Completer;
+  /** Where the conversation goes on, or that it does not. */
+  #next: { readonly sessionId?: string } | undefined;
+  /** What the next line begins with. */
+  #typedNext = "";
   /** While a person is asked, what comes is held back, so that it does not run over the question. */
   #isAsking = false;
   #held = "";
@@ -59,44 +87,58 @@ class Talk {
   #interrupts = 0;
   #hasDetached = false;
 
-  constructor(terminal: Terminal, { link, session, hint, typed }: ConverseOptions) {
+  constructor({ terminal, environment }: Context, options: ConverseOptions, history: LineHistory) {
+    const { link, session, hint, typed } = options;
+    this.#options = options;
+    this.#environment = environment;
+    this.#history = history;
+    this.#complete = chatCompleter(link.root);
     this.#terminal = terminal;
     this.#typedAhead = typed;
     this.#link = link;
     this.#attach = `npx forge chat ${session.sessionId}${hint}`;
-    this.#view = new ChatView({ style: terminal.style, columns: terminal.columns });
+    const diffLinesMax = (): number => Math.max(DIFF_LINES_MIN, Math.floor((terminal.rows?.() ?? 0) * DIFF_SHARE));
+    this.#view = new ChatView({ style: terminal.style, columns: terminal.columns, diffLinesMax });
     const { style } = terminal;
-    terminal.print(`${style.bold("Session")} ${session.sessionId}  ${oneLine(session.agent?.model ?? "")}`);
+    const mode = session.policy?.mode ?? ToolMode.UNSPECIFIED;
+    const told = mode === ToolMode.UNSPECIFIED || mode === ToolMode.ACT ? "" : `  ${style.yellow(enumName(ToolModeSchema, mode).toLowerCase())}`;
+    terminal.print(`${style.bold("Session")} ${session.sessionId}  ${oneLine(session.agent?.model ?? "")}${told}`);
     terminal.print(
-      style.dim(`Attach again: ${this.#attach}\nCtrl-C cancels a turn, Ctrl-D leaves. What you type while a turn runs steers it; / lists commands.`),
+      style.dim(`Attach again: ${this.#attach}\nCtrl-C cancels a turn, Ctrl-D leaves. What you type while a turn runs steers it; /help lists commands.`),
     );
     this.#conversation = new Conversation({
       link,
       sessionId: session.sessionId,
       excludeKinds: ["tool.output_delta"],
       onEvent: (event, isOwn) => this.#show(event, isOwn),
+      onChildEvent: (event) => this.#write(this.#view.applyChild(event)),
     });
   }
 
-  async run(): Promise<number> {
+  /** Until the person leaves; the id of the session in which the conversation goes on, where there is one. */
+  async run(): Promise<string | undefined> {
     await this.#conversation.until((state) => state.isCaughtUp);
     let hasInterrupted = false;
     for (let text = ""; ; ) {
       await this.#untilIdle();
       this.#interrupts = 0;
-      if (this.#hasDetached) return EXIT.OK;
+      if (this.#hasDetached) return undefined;
+      if (this.#next !== undefined) return this.#next.sessionId;
       if (!this.#view.isAtLineStart) this.#write("\n");
+      if (text === "") text = this.#typedNext;
+      this.#typedNext = "";
       const read = await this.#readPrompt(text);
       text = read.kind === "aborted" ? read.text : "";
-      if (this.#hasDetached || read.kind === "end") return EXIT.OK;
+      if (this.#hasDetached || read.kind === "end") return undefined;
       if (read.kind === "interrupt") {
-        if (hasInterrupted) return EXIT.OK;
+        if (hasInterrupted) return undefined;
         hasInterrupted = true;
         this.#terminal.print(this.#terminal.style.dim("Ctrl-C again, or Ctrl-D, leaves. The session stays."));
         continue;
       }
       hasInterrupted = false;
       if (read.kind !== "line" || read.text.trim() === "") continue;
+      await this.#history.keep(read.text);
       const line = parseChatLine(read.text);
       if (line.kind !== "say") await this.#perform(line);
       else if (!(await this.#say(line.text))) text = read.text;
@@ -106,7 +148,7 @@ class Talk {
   /** False where another client was faster. What the session refuses to hear is told, and the conversation goes on. */
   async #say(text: string): Promise<boolean> {
     try {
-      if (await this.#conversation.say(text)) return true;
+      if (await this.#conversation.say(await this.#options.turns.input(text))) return true;
       this.#terminal.print(this.#terminal.style.dim("Somebody else has just started a turn; this line waits."));
       return false;
     } catch (error) {
@@ -184,20 +226,28 @@ class Talk {
 
   /** A command that does not fit now says so, and the conversation goes on. */
   async #perform(line: Exclude<ChatLine, { readonly kind: "say" }>): Promise<void> {
+    const { style } = this.#terminal;
+    if (line.kind === "wrong") return this.#write(`${style.dim(line.why)}\n`);
     try {
-      const told = await this.#conversation.perform(line);
-      if (told !== "") this.#write(`${this.#terminal.style.dim(told)}\n`);
+      const { checkBypass, link, turns } = this.#options;
+      const context = { link, conversation: this.#conversation, turns, style, columns: this.#terminal.columns, checkBypass };
+      const { told, switchTo, typed, leaves } = await performCommand(context, line);
+      this.#write(told.map((each) => `${each}\n`).join(""));
+      this.#typedNext = typed ?? "";
+      if (switchTo !== undefined || leaves === true) this.#next = { sessionId: switchTo };
+      if (leaves === true && this.#conversation.state.activeTurnId !== undefined) this.detach();
     } catch (error) {
-      if (!(error instanceof ForgeError) || (error.code !== ErrorCode.CONFLICT && error.code !== ErrorCode.VALIDATION)) throw error;
-      this.#terminal.note(error.message);
+      if (!(error instanceof ForgeError) || isFatal(error.code)) throw error;
+      this.#write(
+        errorLines(error.detail, style)
+          .map((each) => `${each}\n`)
+          .join(""),
+      );
     }
   }
 
   async #askApproval(approval: OpenApproval): Promise<void> {
-    const { style } = this.#terminal;
-    // Nobody should have to answer a call of which they see a part.
-    const call = `${approval.tool} ${oneLine(approval.argumentsJson)}`;
-    if (widthOf(call) > this.#terminal.columns() - CALL_MARGIN_COLUMNS) this.#terminal.print(safeText(approval.argumentsJson));
+    const { style, columns } = this.#terminal;
     const watch = new AbortController();
     this.#prompt = watch;
     void this.#conversation
@@ -206,31 +256,53 @@ class Talk {
         () => watch.abort(),
         () => watch.abort(),
       );
-    const read = await this.#typed(() =>
-      readLine({
-        typed: this.#typedAhead,
-        isAnswer: true,
-        prompt: `${style.yellow("?")} Allow ${approval.tool}? [y]es, [n]o, or why not: `,
-        history: [],
-        signal: watch.signal,
-      }),
-    );
-    watch.abort();
-    this.#prompt = undefined;
-    if (read.kind === "end") return this.detach();
-    if (read.kind === "interrupt") return this.interrupt();
-    if (read.kind === "aborted") return;
-    const said = read.text.trim();
-    if (said === "") return;
-    const isAllowed = /^(?:y|yes)$/i.test(said);
-    await this.#conversation.answer(approval, isAllowed, isAllowed || /^(?:n|no)$/i.test(said) ? "" : said);
+    const ended: { read?: ReadLine } = {};
+    try {
+      const answer = await this.#typed(() =>
+        askApproval({
+          approval,
+          style,
+          columns,
+          print: this.#terminal.print,
+          edit: (text, name) => editText(text, name, this.#environment),
+          readDiff: (sha256) => readArtifactText(this.#link, sha256),
+          ask: async (prompt, text) => {
+            const read = await readLine({ typed: this.#typedAhead, isAnswer: true, prompt, history: [], text, signal: watch.signal });
+            if (read.kind === "line") return read.text;
+            ended.read = read;
+            return undefined;
+          },
+        }),
+      );
+      if (answer !== undefined && !watch.signal.aborted) await this.#conversation.answer(approval, answer);
+    } catch (error) {
+      if (!(error instanceof ForgeError && error.code === ErrorCode.VALIDATION)) throw error;
+      this.#write(
+        errorLines(error.detail, style)
+          .map((each) => `${each}\n`)
+          .join(""),
+      );
+    } finally {
+      watch.abort();
+      this.#prompt = undefined;
+    }
+    if (ended.read?.kind === "end") this.detach();
+    else if (ended.read?.kind === "interrupt") this.interrupt();
   }
 
   async #readPrompt(text: string): Promise<ReadLine> {
     const prompt = new AbortController();
     this.#prompt = prompt;
     const read = await this.#typed(() =>
-      readLine({ typed: this.#typedAhead, isAnswer: false, prompt: `${this.#terminal.style.cyan("›")} `, history: this.#history, text, signal: prompt.signal }),
+      readLine({
+        typed: this.#typedAhead,
+        isAnswer: false,
+        prompt: `${this.#terminal.style.cyan("›")} `,
+        history: this.#history.lines,
+        text,
+        signal: prompt.signal,
+        complete: this.#complete,
+      }),
     );
     this.#prompt = undefined;
     return read;
@@ -304,4 +376,9 @@ class Talk {
     this.#held += text;
     if (this.#conversation.state.approval === undefined) this.#prompt?.abort();
   }
+}
+
+/** What ends the conversation, and is not just a command that does not fit. */
+function isFatal(code: ErrorCode): boolean {
+  return code === ErrorCode.UNAUTHENTICATED || code === ErrorCode.STORAGE_ERROR || code === ErrorCode.INTERNAL;
 }

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import type { TypeAhead } from "./type-ahead.ts";
-import { withLineEnds } from "./typed-line.ts";
+import { asOneLine, withLineEnds } from "./typed-line.ts";
 
 export interface ReadLineOptions {
   readonly typed: TypeAhead;
@@ -12,7 +12,11 @@ export interface ReadLineOptions {
   /** What is in the line already. */
   readonly text?: string;
   readonly signal?: AbortSignal;
+  readonly complete?: Completer;
 }
+
+/** What may follow a line's end: whole words, and the part of the line that they stand for. */
+export type Completer = (line: string) => Promise<readonly [readonly string[], string]>;
 
 /** What came of it: a line; nothing more will come; Ctrl-C in an empty line; or the signal, with what had been typed. */
 export type ReadLine =
@@ -30,7 +34,7 @@ const MARK_NO_PASTES = "\u001B[?2004l";
  * One line from the terminal, with editing and history. The terminal is given back afterwards: while nobody is asked, Ctrl-C is a signal again. Ctrl-C in a
  * line that is not empty only empties it.
  */
-export function readLine({ typed, isAnswer, prompt, history, text = "", signal }: ReadLineOptions): Promise<ReadLine> {
+export function readLine({ typed, isAnswer, prompt, history, text = "", signal, complete }: ReadLineOptions): Promise<ReadLine> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve({ kind: "aborted", text });
     const input = typed.open({ isAnswer });
@@ -42,6 +46,7 @@ export function readLine({ typed, isAnswer, prompt, history, text = "", signal }
       history: [...history],
       prompt,
       removeHistoryDuplicates: true,
+      ...(complete === undefined ? {} : { completer: toCallback(complete) }),
     });
     let result: ReadLine = { kind: "end" };
     const end = (with_: ReadLine): void => {
@@ -49,7 +54,7 @@ export function readLine({ typed, isAnswer, prompt, history, text = "", signal }
       reader.close();
     };
     const abort = (): void => {
-      end({ kind: "aborted", text: reader.line });
+      end({ kind: "aborted", text: withLineEnds(reader.line) });
       process.stdout.write(CLEAR_LINE);
     };
     signal?.addEventListener("abort", abort);
@@ -70,6 +75,23 @@ export function readLine({ typed, isAnswer, prompt, history, text = "", signal }
       resolve(result);
     });
     reader.prompt();
-    if (text !== "") reader.write(text);
+    if (text !== "") reader.write(asOneLine(text));
   });
+}
+
+type CompleterCallback = (error: Error | null, result: [string[], string]) => void;
+
+function toCallback(complete: Completer) {
+  return (line: string, done: CompleterCallback): void => void answer(complete, line, done);
+}
+
+async function answer(complete: Completer, line: string, done: CompleterCallback): Promise<void> {
+  let words: readonly string[] = [];
+  let part = line;
+  try {
+    [words, part] = await complete(line);
+  } catch {
+    // What can't be completed is typed.
+  }
+  done(null, [[...words], part]);
 }

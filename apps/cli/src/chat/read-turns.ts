@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { EventSchema } from "@forge/protocol/event";
 import type { Session } from "@forge/protocol/session";
+import type { TurnContext } from "../agent/turn-context.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { messageJson } from "../output/message-json.ts";
@@ -13,13 +14,20 @@ import { Conversation } from "./conversation.ts";
 const COLUMNS = 240;
 const DELTAS = ["turn.output_delta", "tool.output_delta"];
 
+export interface ReadTurnsOptions {
+  readonly link: ProjectLink;
+  readonly session: Session;
+  readonly hint: string;
+  readonly turns: TurnContext;
+}
+
 /**
  * A conversation with whatever writes to standard input: each line is a turn, one after the other, and the end of the input waits for the last. SIGINT cancels
  * the active turn, a second one leaves; a hangup or SIGTERM detaches.
  */
 export async function readTurns(
   { terminal }: Context,
-  { link, session, hint }: { readonly link: ProjectLink; readonly session: Session; readonly hint: string },
+  { link, session, hint, turns }: ReadTurnsOptions,
   { json }: { readonly json: boolean },
 ): Promise<number> {
   const { sessionId } = session;
@@ -63,7 +71,7 @@ export async function readTurns(
     for await (const line of input) {
       if (line.trim() === "") continue;
       do await conversation.until(isIdle);
-      while (left === undefined && !(await conversation.say(line)));
+      while (left === undefined && !(await conversation.say(await turns.input(line))));
       await conversation.until(isIdle);
       interrupts = 0;
       if (left !== undefined) break;

@@ -34,4 +34,14 @@ describe("a typed line", () => {
     expect(take("\u001B").text).toBe("\u001B");
     expect(take("\u001B[A").text).toBe("\u001B[A");
   });
+
+  it("goes on behind a backslash and with Alt", () => {
+    const { text, rest } = take("one\\", "\rtwo\u001B\rthree\r");
+    expect(text).toBe("one\\\u007F⏎two⏎three\r");
+    expect(rest).toBe("");
+    expect(take("a\\\rb\r").text).toBe("a\\\u007F⏎b\r");
+    // An Escape by itself is a key, and Enter after it ends the line.
+    expect(take("a\u001B", "\r").text).toBe("a\u001B\r");
+    expect(take("\u001B[200~x\\\u001B[201~", "\rmore")).toEqual({ text: "x\\\r", rest: "more" });
+  });
 });

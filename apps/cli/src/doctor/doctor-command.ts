@@ -13,13 +13,17 @@ import { checkDatabase } from "./checks/database.ts";
 import { checkNode } from "./checks/node.ts";
 import { checkGit, checkPython } from "./checks/programs.ts";
 import { checkProjectFiles } from "./checks/project-files.ts";
+import { checkProviders } from "./checks/providers.ts";
+import { checkSandbox } from "./checks/sandbox.ts";
 import { checkPort, checkServer } from "./checks/server.ts";
+import { checkMcpServers, checkTrust } from "./checks/workspace.ts";
 import { type Finding, problem } from "./finding.ts";
 import { type Check, runChecks } from "./run-checks.ts";
 import type { Subject } from "./subject.ts";
 
 export interface DoctorOptions extends ServerOptions {
   readonly port?: number;
+  readonly online?: boolean;
 }
 
 /** What a look has left open, a socket that nobody answers, does not keep the command from ending. */
@@ -56,6 +60,10 @@ function checksOf(subject: Subject): readonly Check[] {
     { name: "tokens", look: () => checkTokenFiles(subject) },
     { name: "control plane", deadlineMs: 15_000, look: () => checkRemote(subject) },
     { name: "provider keys", look: () => checkProviderKeys(subject) },
+    { name: "providers", deadlineMs: 20_000, look: (signal) => checkProviders(subject, signal) },
+    { name: "sandbox", deadlineMs: 15_000, look: () => checkSandbox() },
+    { name: "trust", deadlineMs: 15_000, look: () => checkTrust(subject) },
+    { name: "mcp servers", deadlineMs: 15_000, look: () => checkMcpServers(subject) },
     { name: "python", look: (signal) => checkPython(subject, signal) },
     { name: "git", look: (signal) => checkGit(subject, signal) },
   ];
@@ -78,8 +86,8 @@ async function findSubject(context: Context, options: DoctorOptions, findings: F
   const root = located?.root ?? path.resolve(directory, options.project ?? ".");
   const remote = await attempt("control plane", "set FORGE_URL and FORGE_TOKEN, or neither", () => remoteOf(context, options));
   // What is wrong with them is found with the project's files.
-  const settings = await readProjectSettings(root, environment).catch(() => undefined);
-  return { environment, root, dataDirectory: dataDirectoryOf(root), settings, remote, port: options.port };
+  const settings = await readProjectSettings(root, environment, { runsCode: true }).catch(() => undefined);
+  return { environment, root, dataDirectory: dataDirectoryOf(root), settings, remote, port: options.port, online: options.online === true };
 }
 
 function linesOf({ check, status, message, advice }: Finding, style: Style): readonly string[] {

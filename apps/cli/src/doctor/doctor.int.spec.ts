@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 function subject(rest: Partial<Subject> = {}): Subject {
-  return { environment: {}, root, dataDirectory, ...rest };
+  return { environment: {}, root, dataDirectory, online: false, ...rest };
 }
 
 /** A port where somebody listens and says nothing. */

@@ -14,4 +14,6 @@ export interface Subject {
   readonly remote?: Remote;
   /** Where a server is to listen. */
   readonly port?: number;
+  /** Whether providers are asked over the network. */
+  readonly online: boolean;
 }

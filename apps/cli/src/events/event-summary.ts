@@ -1,7 +1,7 @@
 import type { ForgeError } from "@forge/protocol/common";
-import { CheckpointKindSchema, type Event, FinishReasonSchema, type SessionCreated } from "@forge/protocol/event";
-import { type Part, RoleSchema, TurnOutcomeSchema } from "@forge/protocol/session";
-import { DecisionSchema } from "@forge/protocol/tool";
+import { CheckpointKindSchema, CompactionReasonSchema, type Event, FinishReasonSchema, type SessionCreated } from "@forge/protocol/event";
+import { HookAtSchema, type Part, PlanStepStatusSchema, RoleSchema, TurnOutcomeSchema } from "@forge/protocol/session";
+import { DecisionSchema, ToolModeSchema } from "@forge/protocol/tool";
 import { StepTypeSchema } from "@forge/protocol/workflow";
 import { formatDuration } from "../output/format-time.ts";
 import { formatCost, formatTokens } from "../output/format-usage.ts";
@@ -70,6 +70,39 @@ export function eventSummary({ payload }: Event): string {
       return oneLine(`${decision(payload.value.decision)} ${payload.value.comment}`);
     case "approvalExpired":
       return `approval ${payload.value.approvalId}`;
+    case "toolPreviewed":
+      return `${oneLine(payload.value.preview?.title ?? "")} (${decision(payload.value.decision)})`;
+    case "toolArgumentsEdited":
+      return `by ${oneLine(payload.value.editedBy)}: ${oneLine(payload.value.argumentsJson)}`;
+    case "toolRetried":
+      return `attempt ${payload.value.attempt}: ${problem(payload.value.error)}`;
+    case "planUpdated":
+      return (payload.value.plan?.items ?? [])
+        .map(({ step, status }) => `${enumName(PlanStepStatusSchema, status).toLowerCase()}: ${oneLine(step)}`)
+        .join("; ");
+    case "userProgressReported":
+      return oneLine(payload.value.message);
+    case "userStructuredReported":
+      return oneLine(`${payload.value.type} ${payload.value.json}`);
+    case "hookRequested":
+    case "hookCompleted":
+    case "hookFailed":
+      return hook(payload.value);
+    case "workspaceChangeRecorded":
+      return payload.value.files.map(({ path, addedLines, removedLines }) => `${oneLine(path)} +${addedLines} -${removedLines}`).join(", ");
+    case "workspaceUndoRequested":
+      return `${payload.value.changeIds.length} changes`;
+    case "workspaceChangeUndone":
+      return [
+        `${payload.value.changeIds.length} changes`,
+        ...payload.value.refused.map(({ path, reason }) => `refused ${oneLine(path)}: ${oneLine(reason)}`),
+      ].join(", ");
+    case "sessionCompactionRequested":
+      return `${enumName(CompactionReasonSchema, payload.value.reason).toLowerCase()} through ${payload.value.throughSeq} by ${payload.value.model}`;
+    case "sessionRewound":
+      return `to ${payload.value.throughSeq}`;
+    case "sessionPolicyUpdated":
+      return `mode ${enumName(ToolModeSchema, payload.value.policy?.mode ?? 0).toLowerCase()}${payload.value.grantsRevoked ? ", grants revoked" : ""}`;
     case "runCreated":
       return `${payload.value.definition?.id}@${payload.value.definition?.version} ${previewValue(payload.value.inputs)}`;
     case "runForked":
@@ -82,6 +115,8 @@ export function eventSummary({ payload }: Event): string {
       return oneLine(`${payload.value.reason} ${payload.value.need}`);
     case "runCompleted":
       return `${payload.value.withErrors ? "with errors " : ""}${previewValue(payload.value.output)}`;
+    case "sessionCompactionFailed":
+    case "workspaceUndoFailed":
     case "modelFailed":
     case "toolFailed":
     case "runFailed":
@@ -142,6 +177,11 @@ function deltaText(channel: { readonly case?: string; readonly value?: unknown }
 
 function decision(value: { readonly decision: number; readonly source: string } | undefined): string {
   return value === undefined ? "" : `${enumName(DecisionSchema, value.decision).toLowerCase()} by ${value.source}`;
+}
+
+function hook(value: { readonly hook: string; readonly at: number; readonly edits?: readonly unknown[]; readonly error?: ForgeError }): string {
+  const ended = value.error === undefined ? (value.edits === undefined ? "" : ` ${value.edits.length} edits`) : ` ${problem(value.error)}`;
+  return `${oneLine(value.hook)} at ${enumName(HookAtSchema, value.at)}${ended}`;
 }
 
 function problem(error: ForgeError | undefined): string {

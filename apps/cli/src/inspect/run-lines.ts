@@ -107,6 +107,7 @@ function stepLines(step: StepExecution, run: Run, { style, columns, hint }: RunL
     ...row("input", oneLine(inputs.join("  "))),
     ...row("output", previewValue(step.output)),
     ...(error === undefined ? [] : row(step.error === undefined ? "retried" : "error", oneLine(`${error.message} (${error.reason})`))),
+    ...row("prompt", oneLine(step.promptVariant)),
     ...row("session", step.sessionId),
     ...row("run", step.childRunId),
     ...row("next", step.nextSource === "" ? "" : `${oneLine(step.nextStepId) || "end"} (${step.nextSource})`),

@@ -2,12 +2,13 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
+import { trustOf } from "../agent/workspace-trust.ts";
 import type { CommonOptions, Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { TEMPLATE } from "./template.ts";
 
 /** `forge init`: a new project with one working example, in a directory that is new or empty. */
-export async function initCommand({ terminal, directory }: Context, name: string | undefined, options: CommonOptions): Promise<number> {
+export async function initCommand({ terminal, directory, environment }: Context, name: string | undefined, options: CommonOptions): Promise<number> {
   const root = path.resolve(directory, name ?? ".");
   const before = await contentOf(root);
   // Version control may have been there first.
@@ -21,6 +22,9 @@ export async function initCommand({ terminal, directory }: Context, name: string
   }
   if (before === undefined) await createWhole(root);
   else await writeFiles(root);
+  // All of it was written by this very command.
+  const trust = await trustOf(environment);
+  await trust.trust(root, (await trust.readTrust(root)).digest);
   const files = Object.keys(TEMPLATE);
   if (options.json === true) {
     terminal.print(JSON.stringify({ project: root, files }));

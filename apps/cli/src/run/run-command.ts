@@ -23,13 +23,17 @@ export interface RunOptions extends ServerOptions, CommandOptions {
   readonly approve?: boolean;
   readonly deny?: boolean;
   readonly detach?: boolean;
+  readonly priority?: number;
+  readonly concurrencyKey?: string;
+  readonly concurrencyLimit?: number;
 }
 
 /** `forge run`: starts a run and follows it to its end. */
 export async function runCommand(context: Context, reference: string, options: RunOptions): Promise<number> {
   const { terminal, directory } = context;
   const named = options.project === undefined ? undefined : await openProject(path.resolve(directory, options.project));
-  const resolved = await resolveWorkflow(reference, { directory, project: named });
+  const given = (options.input ?? []).map((input) => input.split("=", 1)[0]?.trim() ?? "").filter((name) => name !== "");
+  const resolved = await resolveWorkflow(reference, { directory, project: named, inputs: given });
   const { definition, project, warnings } = resolved;
   const inputs = JSON.stringify(await parseInputs(options.input ?? [], directory));
   const hint = `${await hintFor(project.root, directory)}${remoteHint(options)}`;
@@ -49,6 +53,9 @@ export async function runCommand(context: Context, reference: string, options: R
           queue: link.queue,
           modelOverride: options.model ?? "",
           policy: runPolicy(project, options),
+          priority: options.priority,
+          concurrencyKey: options.concurrencyKey ?? "",
+          concurrencyLimit: options.concurrencyLimit ?? 0,
         }),
       )
       .catch(async (error: unknown) => {

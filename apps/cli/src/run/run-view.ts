@@ -21,7 +21,12 @@ export interface RunViewOptions {
   readonly hint: string;
 }
 
-const UNDER_WAY: ReadonlySet<RunStatus> = new Set([RunStatus.RUNNING, RunStatus.CANCELLING, RunStatus.PAUSED]);
+const UNDER_WAY: ReadonlySet<RunStatus> = new Set([RunStatus.RUNNING, RunStatus.CANCELLING, RunStatus.PAUSED, RunStatus.QUEUED]);
+const NOTES: ReadonlyMap<RunStatus, string> = new Map([
+  [RunStatus.CANCELLING, "cancelling"],
+  [RunStatus.PAUSED, "paused"],
+  [RunStatus.QUEUED, "queued"],
+]);
 const NAME_COLUMNS_MAX = 24;
 /** Of an item's place in its list: [9999]. */
 const ITEM_COLUMNS = 6;
@@ -58,7 +63,7 @@ export class RunView {
       columns: columns(),
       rows: rows?.() ?? ROWS_DEFAULT,
       nowMs,
-      note: this.#status === RunStatus.CANCELLING ? "cancelling" : this.#status === RunStatus.PAUSED ? "paused" : "",
+      note: NOTES.get(this.#status) ?? "",
       nameColumns: this.#nameColumns,
     });
   }
@@ -96,6 +101,12 @@ export class RunView {
       case "runContinued":
         this.#status = RunStatus.RUNNING;
         return [`${style.green("▸")} continued`];
+      case "runQueued":
+        this.#status = RunStatus.QUEUED;
+        return [`${style.yellow("‖")} waits for its concurrency key`];
+      case "runStarted":
+        this.#status = RunStatus.RUNNING;
+        return [];
       case "runResumed":
         this.#status = RunStatus.RUNNING;
         return [`${style.green("▸")} resumed${payload.value.stepIds.length === 0 ? "" : `: executes ${payload.value.stepIds.map(oneLine).join(", ")} again`}`];

@@ -25,6 +25,6 @@ export async function explainModel(error: unknown, link: ProjectLink, environmen
 }
 
 async function checkModelHere(model: string, { root }: ProjectLink, environment: NodeJS.ProcessEnv): Promise<void> {
-  const [{ checkModel }, settings] = await Promise.all([import("@forge/host"), readProjectSettings(root, environment)]);
+  const [{ checkModel }, settings] = await Promise.all([import("@forge/host"), readProjectSettings(root, environment, { runsCode: true })]);
   checkModel(model, { env: settings.environment, config: settings.providers });
 }

@@ -43,7 +43,7 @@ async function locate(context: Context, options: ServerOptions): Promise<Located
 export async function openLink(
   { terminal, environment }: Context,
   options: ServerOptions,
-  project: { readonly root: string; readonly reads: boolean },
+  project: { readonly root: string; readonly reads: boolean; readonly trustedOnly?: boolean },
 ): Promise<ProjectLink> {
   const remote = remoteOf({ environment }, options);
   const status = showStatus(terminal, options.json === true);

@@ -1,5 +1,7 @@
+import { homedir } from "node:os";
 import type { ProjectServer } from "@forge/host";
 import { dataDirectoryOf } from "@forge/host/project";
+import { trustOf } from "../agent/workspace-trust.ts";
 import { describeDatabase, readProjectSettings } from "./project-settings.ts";
 import { createLogger, prepareLogFile } from "./server-log.ts";
 
@@ -10,6 +12,10 @@ export interface OwnServerOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly host?: string;
   readonly port?: number;
+  /** Runs what the project brings only where people have trusted it; absent: whoever starts it has asked for its code to be run. */
+  readonly trustedOnly?: boolean;
+  /** It ends by itself when nobody uses it. */
+  readonly endsWhenIdle?: boolean;
   /** Log to standard error instead of the file. */
   readonly logsToStandardError?: boolean;
   readonly onProgress?: (message: string) => void;
@@ -27,11 +33,33 @@ export interface OwnServer {
 export async function startOwnServer(options: OwnServerOptions): Promise<OwnServer> {
   const { root, host, port, onProgress, dataDirectory = dataDirectoryOf(root) } = options;
   // Loading what serves takes longest and needs nothing of the settings.
-  const [{ startProjectServer }, settings] = await Promise.all([import("@forge/host"), readProjectSettings(root, options.environment)]);
+  const [{ configDirectoryOf, readWorkspaceCode, startProjectServer }, trust] = await Promise.all([
+    import("@forge/host"),
+    trustOf(options.environment).then((known) => known.readTrust(root)),
+  ]);
+  const isTrusted = trust.state === "trusted";
+  const runsCode = isTrusted || options.trustedOnly !== true;
+  const settings = await readProjectSettings(root, options.environment, { runsCode });
+  const configDirectory = configDirectoryOf(options.environment, homedir());
+  const code = await readWorkspaceCode(trust, configDirectory);
+  const told = { runsCode, trusted: isTrusted ? trust.digest : "", endsWhenIdle: options.endsWhenIdle === true };
   const { project, databaseUrl, ...served } = settings;
   const file = options.logsToStandardError === true ? undefined : await prepareLogFile(dataDirectory);
   const logger = await createLogger({ file, level: project.config.logging.level });
-  const server = await startProjectServer({ root, dataDirectory, databaseUrl, ...served, host, port, logger, onProgress });
+  const server = await startProjectServer({
+    root,
+    dataDirectory,
+    databaseUrl,
+    ...served,
+    isTrusted,
+    code,
+    configDirectory,
+    told,
+    host,
+    port,
+    logger,
+    onProgress,
+  });
   const broken = server.functionErrors.map(({ file: name, message }) => `${name} is not served: ${message}`);
   return { server, database: describeDatabase(databaseUrl), warnings: [...project.warnings, ...broken] };
 }

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { createConnectClient, type Followed, type FollowOptions, type ForgeClient, followEvents, isPassing } from "@forge/client";
-import { dataDirectoryOf, projectQueue } from "@forge/host/project";
+import { type Address, dataDirectoryOf, projectQueue } from "@forge/host/project";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { type WatchStreamsRequestSchema, type WatchStreamsResponse, WatchStreamsResponseSchema } from "@forge/protocol/event";
+import { trustOf } from "../agent/workspace-trust.ts";
 import { toForgeError } from "../output/error-report.ts";
 import { askServer } from "./ask-server.ts";
 import { type Attached, attach } from "./attach.ts";
@@ -29,6 +30,8 @@ export interface LinkOptions {
   readonly reads: boolean;
   /** Serve in this process where nobody serves the project. */
   readonly foreground: boolean;
+  /** Runs what the project brings only where people have trusted it; absent: the command asks for its code to be run. */
+  readonly trustedOnly?: boolean;
   readonly environment: NodeJS.ProcessEnv;
   /** In place of the project's own server. */
   readonly remote?: Remote;
@@ -213,7 +216,11 @@ async function connect(options: LinkOptions): Promise<Connection> {
   const untilMs = Date.now() + PATIENCE_MS;
   for (;;) {
     const attached = await attach(options.root);
-    if (attached !== undefined) return toServer(attached, false);
+    if (attached !== undefined) {
+      if (options.reads || !(await isOutdated(options, attached.address)) || Date.now() > untilMs) return toServer(attached, false);
+      await endServer(attached, untilMs);
+      continue;
+    }
     try {
       if (options.reads) return await startReader(options);
       if (options.foreground) return await startOwn(options);
@@ -247,9 +254,32 @@ function toServer({ client, address: { url, pid } }: Attached, started: boolean)
   return { client, reach: { kind: "server", url, pid, started }, close: () => client.close() };
 }
 
-async function startShared({ root, environment, onProgress }: LinkOptions): Promise<Connection> {
+/** Whether a server that commands share runs less of the project than this command needs, or other than what people trust by now. */
+async function isOutdated({ root, environment, trustedOnly }: LinkOptions, address: Address): Promise<boolean> {
+  if (address.endsWhenIdle !== true) return false;
+  if (trustedOnly !== true) return address.runsCode === false;
+  const { state, digest } = await (await trustOf(environment)).readTrust(root);
+  return (state === "trusted" ? digest : "") !== (address.trusted ?? "");
+}
+
+/** Ends a shared server, after what is running; another takes its place, and goes on with all that it did not finish. */
+async function endServer({ client, address }: Attached, untilMs: number): Promise<void> {
+  await client.close();
+  try {
+    process.kill(address.pid, "SIGTERM");
+    while (Date.now() < untilMs) {
+      process.kill(address.pid, 0);
+      await sleep(LOOK_MS);
+    }
+  } catch (error) {
+    // It is gone.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+async function startShared({ root, environment, trustedOnly, onProgress }: LinkOptions): Promise<Connection> {
   onProgress?.((await hasData(root)) ? "Starting Forge" : "Starting Forge for the first time here: making a database");
-  await startBackground({ root, environment, arguments: ["--idle", IDLE] });
+  await startBackground({ root, environment, arguments: ["--idle", IDLE, ...(trustedOnly === true ? ["--trusted-only"] : [])] });
   const attached = await attach(root);
   if (attached === undefined) {
     throw new ForgeError(ErrorCode.STORAGE_ERROR, `the server that was started does not answer: see ${dataDirectoryOf(root)}/forge.log`, {
@@ -260,9 +290,9 @@ async function startShared({ root, environment, onProgress }: LinkOptions): Prom
   return toServer(attached, true);
 }
 
-async function startOwn({ root, environment, onProgress }: LinkOptions): Promise<Connection> {
+async function startOwn({ root, environment, trustedOnly, onProgress }: LinkOptions): Promise<Connection> {
   const { startOwnServer } = await import("./own-server.ts");
-  const { server, warnings } = await startOwnServer({ root, environment, onProgress });
+  const { server, warnings } = await startOwnServer({ root, environment, trustedOnly, onProgress });
   return { client: server.client, reach: { kind: "own", warnings }, close: () => server.close(DRAIN_MS) };
 }
 
@@ -272,7 +302,7 @@ async function startReader({ root, environment, onProgress }: LinkOptions): Prom
     import("./project-settings.ts"),
     import("./server-log.ts"),
   ]);
-  const { databaseUrl, project } = await readProjectSettings(root, environment);
+  const { databaseUrl, project } = await readProjectSettings(root, environment, { runsCode: true });
   const logger = await log.createLogger({ file: await log.prepareLogFile(dataDirectoryOf(root)), level: project.config.logging.level });
   const reader = await startProjectReader({ root, databaseUrl, logger, onProgress });
   return { client: reader.client, reach: { kind: "reader", isExclusive: databaseUrl === undefined }, close: () => reader.close() };

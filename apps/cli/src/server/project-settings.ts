@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import type { ProjectServerOptions } from "@forge/host";
 import { ForgeError } from "@forge/protocol";
 import { openProject, type Project, retention } from "@forge/workflow";
 import { findPython } from "./find-python.ts";
@@ -15,21 +16,24 @@ export interface ProjectSettings {
   /** What the project's own `.env` says. */
   readonly pythonEnvironment: Readonly<Record<string, string>>;
   readonly environment: NodeJS.ProcessEnv;
-  /** What tools.shell may run. */
-  readonly programs: { readonly allow: readonly string[]; readonly deny: readonly string[] };
+  /** What the built-in tools may do. */
+  readonly tools: NonNullable<ProjectServerOptions["tools"]>;
   /** What becomes of runs that have ended; absent: they stay as they are. */
   readonly retention?: { readonly archiveAfterMs: number };
   readonly providers: Readonly<Record<"openai" | "ollama", { readonly baseUrl?: string }>>;
 }
 
-/** Reads a project's settings; the environment wins over the project's `.env`, and that over `runtime.yaml`. Errors: validation, CONFIG_VALIDATION. */
-export async function readProjectSettings(root: string, outer: NodeJS.ProcessEnv): Promise<ProjectSettings> {
-  const pythonEnvironment = await readProjectEnvironment(root);
+/**
+ * Reads a project's settings; the environment wins over the project's `.env`, and that over `runtime.yaml`. Without `runsCode` nothing of it runs, and nothing that it says leads
+ * anywhere: no functions and tools, no variables, no addresses of models and databases, no wider sandbox. Errors: validation, CONFIG_VALIDATION.
+ */
+export async function readProjectSettings(root: string, outer: NodeJS.ProcessEnv, { runsCode }: { readonly runsCode: boolean }): Promise<ProjectSettings> {
+  const pythonEnvironment = runsCode ? await readProjectEnvironment(root) : {};
   const environment = { ...pythonEnvironment, ...outer };
   const project = await openProject(root, environment);
   const { db_path, llm } = project.config;
-  const configured = db_path !== undefined && isDatabaseUrl(db_path) ? db_path : undefined;
-  const keyVariable = llm.providers.openai?.api_key_env;
+  const configured = runsCode && db_path !== undefined && isDatabaseUrl(db_path) ? db_path : undefined;
+  const keyVariable = runsCode ? llm.providers.openai?.api_key_env : undefined;
   // A project's file is not asked where the server's data is: that is said by whoever starts it.
   const named = outer.DATABASE_URL || undefined;
   if (named !== undefined && !(isDatabaseUrl(named) && URL.canParse(named))) {
@@ -38,7 +42,7 @@ export async function readProjectSettings(root: string, outer: NodeJS.ProcessEnv
     });
   }
   const key = keyVariable === undefined ? undefined : environment[keyVariable];
-  const [hasFunctions, hasTools] = await Promise.all([exists(project.functionsDir), exists(project.toolsDir)]);
+  const [hasFunctions, hasTools] = runsCode ? await Promise.all([exists(project.functionsDir), exists(project.toolsDir)]) : [false, false];
   return {
     project,
     databaseUrl: named ?? configured,
@@ -47,10 +51,28 @@ export async function readProjectSettings(root: string, outer: NodeJS.ProcessEnv
     python: await findPython(root, environment),
     pythonEnvironment,
     environment: key === undefined ? environment : { OPENAI_API_KEY: key, ...environment },
-    programs: { allow: project.config.shell_allowlist, deny: project.config.shell_denylist },
+    tools: runsCode ? toolsOf(project, environment) : {},
     retention: retention(project.config),
-    providers: { openai: { baseUrl: llm.providers.openai?.base_url }, ollama: { baseUrl: llm.providers.ollama?.base_url } },
+    providers: runsCode
+      ? { openai: { baseUrl: llm.providers.openai?.base_url }, ollama: { baseUrl: llm.providers.ollama?.base_url } }
+      : { openai: {}, ollama: {} },
   };
+}
+
+function toolsOf({ config }: Project, environment: NodeJS.ProcessEnv): ProjectSettings["tools"] {
+  const { shell_allowlist: allow, shell_denylist: deny, sandbox, http, mcp } = config;
+  return {
+    programs: { allow, deny },
+    sandbox: { policy: sandbox.policy, readable: sandbox.readable, writable: sandbox.writable, network: { allow: sandbox.network } },
+    variables: chosen(environment, mcp.variables),
+    http: { hosts: http.allow === undefined ? undefined : { allow: http.allow, deny: http.deny }, secretHosts: http.secret_hosts },
+  };
+}
+
+/** The variables of these names, or with these beginnings. */
+function chosen(environment: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
+  const isChosen = (variable: string): boolean => names.some((name) => (name.endsWith("*") ? variable.startsWith(name.slice(0, -1)) : variable === name));
+  return Object.fromEntries(Object.entries(environment).flatMap(([variable, value]) => (value !== undefined && isChosen(variable) ? [[variable, value]] : [])));
 }
 
 /** Where the data is, for people: never with a password. */

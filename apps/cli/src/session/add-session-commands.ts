@@ -1,13 +1,17 @@
 import { type Command, Option } from "commander";
 import type { Action } from "../action.ts";
+import { MODE_NAMES } from "../agent/agent-options.ts";
 import { commandOptions, turnOption } from "../arguments/command-options.ts";
 import { collect, collectLabel, oneOf, wholeNumber } from "../arguments/parsers.ts";
 
 type AddCommand = (usage: string, description: string, action: Action, parent: Command) => Command;
 
 /** `forge session`: the commands to a session. */
-export function addSessionCommands(program: Command, addCommand: AddCommand): void {
-  const session = program.command("session").description("create, steer, pause, fork, compact or close a session; see its own help").exitOverride();
+export function addSessionCommands(program: Command, addCommand: AddCommand, addLocal: AddCommand): void {
+  const session = program
+    .command("session")
+    .description("create, steer, pause, fork, undo, rewind, compact, export or close a session; see its own help")
+    .exitOverride();
   const add: AddCommand = (usage, description, action, parent) => {
     const made = addCommand(usage, description, action, parent);
     for (const option of commandOptions()) made.addOption(option);
@@ -18,7 +22,8 @@ export function addSessionCommands(program: Command, addCommand: AddCommand): vo
       .option("--default <decision>", "where no rule matches: allow, ask or deny", oneOf(["ALLOW", "ASK", "DENY"]))
       .addOption(
         new Option("--rule <tool=decision>", "a tool's name, or a prefix and *; may be repeated, the first that matches decides").argParser(collectLabel),
-      );
+      )
+      .addOption(new Option("--mode <mode>", "plan: only what reads; act: the rules and people decide; bypass: nothing is asked").argParser(oneOf(MODE_NAMES)));
   const seq = (what: string): Option => new Option("--seq <seq>", what).argParser(wholeNumber(1, Number.MAX_SAFE_INTEGER));
 
   policyOptions(
@@ -101,17 +106,74 @@ export function addSessionCommands(program: Command, addCommand: AddCommand): vo
       },
       session,
     ),
-  );
+  ).option("--revoke-grants", "what people allowed for the turn or the session holds no more");
 
   add(
-    "compact <id> <summary>",
-    "let a summary stand for the conversation; the events stay",
+    "compact <id> [summary]",
+    "let a summary stand for the conversation, or let the agent's model write one; the events stay",
     async (ctx, [id, summary], options) => {
       const { compactCommand } = await import("./session-commands.ts");
-      return compactCommand(ctx, id as string, summary as string, options);
+      return compactCommand(ctx, id as string, summary, options);
     },
     session,
-  ).addOption(seq("up to this one (default: all of it)"));
+  )
+    .addOption(seq("up to this one (default: all of it)"))
+    .option("--instructions <text>", "for the model that writes it");
+
+  add(
+    "undo <id> [change...]",
+    "take back changes of files: those that are named, else all of the last turn that made any",
+    async (ctx, [id, ...changes], options) => {
+      const { undoCommand } = await import("./undo-commands.ts");
+      return undoCommand(ctx, id as string, changes.flat() as string[], options);
+    },
+    session,
+  ).addOption(turnOption());
+
+  add(
+    "rewind <id>",
+    "let the conversation, and the files, stand as they did before a message",
+    async (ctx, [id], options) => {
+      const { rewindCommand } = await import("./undo-commands.ts");
+      return rewindCommand(ctx, id as string, options);
+    },
+    session,
+  )
+    .addOption(seq("the last event that stays; must not lie within a turn"))
+    .addOption(new Option("--message <number>", "to before this message of yours, 1 for the first").argParser(wholeNumber(1, 1_000_000)).conflicts("seq"))
+    .option("--keep-files", "leave the files as they are");
+
+  addCommand(
+    "changes <id>",
+    "list the changes of files that a session's tools made, and which still stand",
+    async (ctx, [id], options) => {
+      const { changesCommand } = await import("../changes/changes-command.ts");
+      return changesCommand(ctx, id as string, options);
+    },
+    session,
+  );
+
+  addCommand(
+    "export <id> <target>",
+    "write a session with its artifacts and a chain of hashes to a directory, or to a .tar file",
+    async (ctx, [id, target], options) => {
+      const { exportSessionCommand } = await import("../export/export-session-command.ts");
+      return exportSessionCommand(ctx, id as string, target as string, options);
+    },
+    session,
+  );
+
+  addLocal(
+    "verify <file>",
+    "find what has been changed in an exported session, and in the workspace since",
+    async (ctx, [file], options) => {
+      const { verifySessionCommand } = await import("../export/verify-session-command.ts");
+      return verifySessionCommand(ctx, file as string, options);
+    },
+    session,
+  )
+    .option("--head <hash>", "what the chain must end with, as the export told")
+    .option("--workspace <directory>", "compare this directory with what the session left there");
 
   add(
     "fork <id>",
@@ -124,6 +186,7 @@ export function addSessionCommands(program: Command, addCommand: AddCommand): vo
   )
     .addOption(seq("up to this one (default: all of it)"))
     .option("--title <text>", "of the fork")
+    .option("--model <provider/model>", "what answers in the fork (default: the same)")
     .addOption(new Option("--label <key=value>", "a label of the fork; may be repeated").argParser(collectLabel));
 
   add(

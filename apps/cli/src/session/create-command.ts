@@ -22,7 +22,7 @@ export interface CreateOptions extends SessionOptions, PolicyOptions {
 export async function createCommand(context: Context, options: CreateOptions): Promise<number> {
   const { root } = await locateProject(context, options, { hasData: false });
   const isOwn = remoteOf(context, options) === undefined;
-  const hasPolicy = options.default !== undefined || options.rule !== undefined;
+  const hasPolicy = options.default !== undefined || options.rule !== undefined || options.mode !== undefined;
   // What a project allows is said where its sessions are made; a control plane elsewhere has defaults of its own.
   const policy = hasPolicy ? policyOf(options) : isOwn ? toolPolicy((await openProject(root)).config) : undefined;
   const link = await openLink(context, options, { root, reads: false });

@@ -1,5 +1,6 @@
 import { ForgeError } from "@forge/protocol";
 import { Decision } from "@forge/protocol/tool";
+import { type ModeName, modeOf } from "../agent/agent-options.ts";
 
 /** The names of decisions as they are typed, by their prefix-free enum name. */
 type DecisionName = Exclude<keyof typeof Decision, "UNSPECIFIED">;
@@ -9,12 +10,14 @@ export interface PolicyOptions {
   readonly default?: DecisionName;
   /** Tools, or prefixes with a *, by decision; in the order in which they are tried. */
   readonly rule?: Readonly<Record<string, string>>;
+  readonly mode?: ModeName;
 }
 
 /** The policy that they stand for. Errors: validation. */
 export function policyOf(options: PolicyOptions) {
   const rules = Object.entries(options.rule ?? {}).map(([tool, decision]) => ({ tool, decision: decisionOf(decision) }));
-  return options.default === undefined ? { rules } : { rules, defaultDecision: Decision[options.default] as Decision };
+  const mode = options.mode === undefined ? {} : { mode: modeOf(options.mode) };
+  return { rules, ...mode, ...(options.default === undefined ? {} : { defaultDecision: Decision[options.default] as Decision }) };
 }
 
 function decisionOf(name: string): Decision {

@@ -83,8 +83,8 @@ describe("a person in a chat", () => {
     cli.child.stdin.write("hello there, you\r");
     await cli.says(/demo model[\s\S]*›/);
     let from = cli.stdout.length;
-    cli.child.stdin.write("/compact They greeted each other.\r");
-    await cli.says(/was compacted[\s\S]*›/, from);
+    cli.child.stdin.write("/compact the greeting\r");
+    await cli.says(/being summarised[\s\S]*was compacted[\s\S]*›/, from);
     from = cli.stdout.length;
     cli.child.stdin.write("/fork\r");
     await cli.says(/The fork: npx forge chat ([0-9a-f-]{36})[\s\S]*›/, from);
@@ -92,7 +92,7 @@ describe("a person in a chat", () => {
     expect(fork).not.toBe(id);
     from = cli.stdout.length;
     cli.child.stdin.write("/nothing\r");
-    await cli.says(/There are \/pause[\s\S]*›/, from);
+    await cli.says(/There is no \/nothing[\s\S]*›/, from);
     leave(cli);
     expect((await cli.end()).code).toBe(0);
     await until(async () => (await run("sessions", "--json")).stdout.includes(fork ?? "none"), "the fork in the list");

@@ -20,6 +20,7 @@ import { inSession, type SessionOptions, type TurnOptions, turnIdOf } from "./in
 import { type PolicyOptions, policyOf } from "./policy.ts";
 
 export interface ForkOptions extends SessionOptions {
+  readonly model?: string;
   readonly seq?: number;
   readonly title?: string;
   readonly label?: Readonly<Record<string, string>>;
@@ -72,22 +73,32 @@ export function answerCommand(context: Context, id: string, text: string, option
 }
 
 /** `forge session policy`: replaces the tool policy. */
-export function policyCommand(context: Context, id: string, options: SessionOptions & PolicyOptions): Promise<number> {
+export function policyCommand(context: Context, id: string, options: SessionOptions & PolicyOptions & { readonly revokeGrants?: boolean }): Promise<number> {
   return inSession(context, id, options, async (link) => {
     const header = headerOf(options);
     const policy = policyOf(options);
-    const answer = await link.call((client) => client.session.updateSessionPolicy({ header, sessionId: id, policy }));
+    const request = { header, sessionId: id, policy, revokeGrants: options.revokeGrants === true };
+    const answer = await link.call((client) => client.session.updateSessionPolicy(request));
     return { schema: UpdateSessionPolicyResponseSchema, answer, said: "The policy holds from the next call on." };
   });
 }
 
-/** `forge session compact`: lets a summary stand for the conversation. */
-export function compactCommand(context: Context, id: string, summary: string, options: SessionOptions & { readonly seq?: number }): Promise<number> {
+export interface CompactOptions extends SessionOptions {
+  readonly seq?: number;
+  readonly instructions?: string;
+}
+
+/** `forge session compact`: lets a summary stand for the conversation, this one or one that the agent's model writes. */
+export function compactCommand(context: Context, id: string, summary: string | undefined, options: CompactOptions): Promise<number> {
   return inSession(context, id, options, async (link) => {
     const header = headerOf(options);
-    const throughSeq = BigInt(options.seq ?? 0);
-    const answer = await link.call((client) => client.session.compactSession({ header, sessionId: id, summary, throughSeq }));
-    return { schema: CompactSessionResponseSchema, answer, said: "Compacted. The events stay." };
+    const request = { header, sessionId: id, summary: summary ?? "", throughSeq: BigInt(options.seq ?? 0), instructions: options.instructions ?? "" };
+    const answer = await link.call((client) => client.session.compactSession(request));
+    return {
+      schema: CompactSessionResponseSchema,
+      answer,
+      said: summary === undefined ? "A summary is being written. The events stay." : "Compacted. The events stay.",
+    };
   });
 }
 
@@ -95,7 +106,14 @@ export function compactCommand(context: Context, id: string, summary: string, op
 export function forkCommand(context: Context, id: string, options: ForkOptions): Promise<number> {
   return inSession(context, id, options, async (link) => {
     const header = headerOf(options);
-    const request = { header, sessionId: id, throughSeq: BigInt(options.seq ?? 0), title: options.title ?? "", labels: { ...options.label } };
+    const request = {
+      header,
+      sessionId: id,
+      throughSeq: BigInt(options.seq ?? 0),
+      title: options.title ?? "",
+      labels: { ...options.label },
+      model: options.model ?? "",
+    };
     const answer = await link.call((client) => client.session.forkSession(request));
     return { schema: ForkSessionResponseSchema, answer, said: answer.sessionId };
   });

@@ -20,6 +20,11 @@ export interface CliResult {
   readonly json: () => Record<string, never>[];
 }
 
+/** What a person says of a project for good, beside it. */
+export function stateDirectory(directory: string): string {
+  return `${directory}-state`;
+}
+
 /** A command that runs. */
 export class Cli {
   readonly child: ChildProcessWithoutNullStreams;
@@ -30,7 +35,7 @@ export class Cli {
 
   constructor(words: readonly string[], { directory, environment = {} }: CliOptions, terminal = false) {
     const node = [process.execPath, MAIN, ...words];
-    const env = { ...process.env, CI: "", NO_COLOR: "", TERM: "xterm", DATABASE_URL: "", ...environment };
+    const env = { ...process.env, CI: "", NO_COLOR: "", TERM: "xterm", DATABASE_URL: "", XDG_STATE_HOME: stateDirectory(directory), ...environment };
     const [program = "", ...args] = terminal
       ? ["script", "--quiet", "--return", "--flush", "--command", `stty cols 80 rows 24; exec ${node.map((word) => `'${word}'`).join(" ")}`, "/dev/null"]
       : node;

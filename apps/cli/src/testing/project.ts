@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { Cli, forge } from "./cli.ts";
+import { Cli, forge, stateDirectory } from "./cli.ts";
 
 const FILES: Readonly<Record<string, string>> = {
   "runtime.yaml": "default_workflow: greet\ndefault_model: demo/chat\n",
@@ -27,7 +27,7 @@ steps:
   "workflows/ask.yaml": "workflow: {id: ask, version: v1}\nsteps:\n  - {id: agent, type: agent, agent: sheller}\n",
   "wrong.yaml": "workflow: {id: wrong, version: v1}\nsteps:\n  - {id: a, type: function, function: steps.greet, inputs: {name: steps.b.text}}\n",
   "agents/sheller.yaml":
-    "agent:\n  id: sheller\n  version: v1\n  prompt: run echo hello\n  tools: [tools.shell]\n  strategy: {type: react, max_iterations: 4}\n",
+    "agent:\n  id: sheller\n  version: v1\n  prompt: run touch made.txt\n  tools: [tools.shell]\n  strategy: {type: react, max_iterations: 4}\n",
   "functions/steps.ts": `export function greet({ name }: { name: string }) {
   return { text: \`Hello, \${name}\` };
 }
@@ -52,12 +52,13 @@ export async function createTestProject(): Promise<TestProject> {
     await mkdir(path.dirname(path.join(root, name)), { recursive: true });
     await writeFile(path.join(root, name), text);
   }
+  await forge(["trust"], { directory: root });
   return {
     root,
     [Symbol.asyncDispose]: async () => {
       await Cli.endAll();
       await forge(["down", "--drain", "0ms"], { directory: root });
-      await rm(root, { recursive: true, force: true });
+      for (const directory of [root, stateDirectory(root)]) await rm(directory, { recursive: true, force: true });
     },
   };
 }

@@ -19,6 +19,7 @@ export interface UpOptions extends CommonOptions {
   readonly idle?: number;
   readonly dataDirectory?: string;
   readonly temporary?: boolean;
+  readonly trustedOnly?: boolean;
   readonly untilStdinEnds?: boolean;
 }
 
@@ -53,6 +54,8 @@ async function serve({ terminal, environment }: Context, options: UpOptions, roo
       environment,
       host: options.host,
       port: options.port,
+      trustedOnly: options.trustedOnly,
+      endsWhenIdle: options.idle !== undefined,
       logsToStandardError,
       onProgress: status.say,
     });
@@ -107,6 +110,7 @@ async function detach({ terminal, environment }: Context, options: UpOptions, ro
     ...(options.host === undefined ? [] : ["--host", options.host]),
     ...(options.port === undefined ? [] : ["--port", String(options.port)]),
     ...(options.idle === undefined ? [] : ["--idle", `${options.idle}ms`]),
+    ...(options.trustedOnly === true ? ["--trusted-only"] : []),
   ];
   try {
     const { url, pid, version } = await startBackground({ root, environment, arguments: given, mustBeNew: true });

@@ -37,6 +37,10 @@ function idsOf({ kind }: Task): Pick<CallFacts, "sessionId" | "runId" | "stepId"
       return { runId: kind.value.runId, stepId: kind.value.stepId };
     case "model":
       return { sessionId: kind.value.sessionId };
+    case "hook":
+    case "compaction":
+    case "undo":
+      return { sessionId: kind.value.sessionId };
     case undefined:
       return {};
   }

@@ -87,11 +87,12 @@ export class TextWorkerView implements WorkerView {
   #onServing({ capabilities, isReload }: Extract<FileWorkerEvent, { kind: "serving" }>): void {
     const { style } = this.#terminal;
     const { name, queues, url, reload } = this.#start as WorkerStart;
-    const { tools, functions, models } = servedNames(capabilities);
+    const { tools, functions, models, hooks } = servedNames(capabilities);
     const rows = [
       ["Tools", tools],
       ["Functions", functions],
       ["Models", models],
+      ["Hooks", hooks],
     ] as const;
     const lines = rows.filter(([, names]) => names.length > 0).map(([title, names]) => `  ${pad(title, 10)} ${names.join(", ")}`);
     this.#nameColumns = Math.min(NAME_COLUMNS_MAX, Math.max(...capabilities.map((capability) => widthOf(capability.name))));

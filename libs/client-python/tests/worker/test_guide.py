@@ -26,7 +26,7 @@ async def test_its_file_is_served(tmp_path: Path) -> None:
     plane = FakeControlPlane()
     async with plane.serving(), await start_worker(file, url=plane.url, token="t", name="w"):
         names = [capability.name for capability in plane.registered[0].capabilities]
-        assert names == ["weather.today", "weather.order", "weather.mean", "parrot/*"]
+        assert names == ["weather.today", "weather.order", "weather.mean", "weather.polite", "parrot/*"]
         plane.hand(leased("a", tool_task("weather.today", '{"place": {"city": "Bonn"}}')), leased("b", tool_task("weather.order", '{"kind": "sun"}')))
         assert (await plane.settlement_of("a")).tool.output.json == '{"city":"Bonn","degrees":20,"unit":"c"}'
         assert (await plane.settlement_of("b")).tool.output.json == '"sun, by order key"'

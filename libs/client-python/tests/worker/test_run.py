@@ -105,6 +105,7 @@ async def test_the_command_tells_what_it_serves_and_what_happens_and_ends_with_i
         "tools": ["fails"],
         "functions": [],
         "models": [],
+        "hooks": [],
     }
     plane.hand(leased("task", tool_task("fails")))
     assert await program.until_said("output") == {"stream": "stdout", "line": "before"}

@@ -1,6 +1,6 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ArtifactRefSchema, ValueSchema } from "@forge/protocol/common";
-import { ReadConversationRequestSchema, ReadConversationResponseSchema } from "@forge/protocol/session";
+import { ListChangesRequestSchema, ListChangesResponseSchema, ReadConversationRequestSchema, ReadConversationResponseSchema } from "@forge/protocol/session";
 import { TaskStartSchema } from "@forge/protocol/worker";
 import type { TaskContext } from "@forge/worker";
 import type { Method } from "./messages.ts";
@@ -13,6 +13,8 @@ export async function answerRequest(context: TaskContext, method: Method, argume
       return undefined;
     case "readConversation":
       return toBinary(ReadConversationResponseSchema, await context.readConversation(fromBinary(ReadConversationRequestSchema, argument as Uint8Array)));
+    case "listChanges":
+      return toBinary(ListChangesResponseSchema, await context.listChanges(fromBinary(ListChangesRequestSchema, argument as Uint8Array)));
     case "putArtifact": {
       const { content, mediaType } = argument as { readonly content: Uint8Array; readonly mediaType: string };
       return toBinary(ArtifactRefSchema, await context.putArtifact(content, mediaType));

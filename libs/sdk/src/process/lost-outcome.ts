@@ -25,8 +25,8 @@ export function lostOutcome({ signal, task }: TaskContext, { wasStarted, hadOutp
       return { case: "failure", value: create(TaskFailureSchema, { error: reason.detail }) };
     return { case: "cancelled", value: create(TaskCancelledSchema) };
   }
-  // A model call changes nothing in the world.
-  const isModel = task.kind.case === "model";
+  // Neither a model call nor a hook changes anything in the world.
+  const isModel = task.kind.case === "model" || task.kind.case === "hook";
   const how = exit.signal === null ? `with exit code ${exit.code}` : `by ${exit.signal}`;
   const why = isOwnFault ? "it did not stop in time" : `its process ended ${how} while it ran`;
   const said = exit.lastWords.trim() === "" ? "" : `; the process had printed: ${exit.lastWords.trim()}`;

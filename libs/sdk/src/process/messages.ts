@@ -10,7 +10,7 @@ export type ToChild =
   | { readonly kind: "refusal"; readonly request: number; readonly error: Uint8Array };
 
 /** What a call may ask for; each has the argument and answer that `RemoteContext` gives it. */
-export type Method = "start" | "readConversation" | "putArtifact" | "getArtifact" | "toValue" | "fromValue";
+export type Method = "start" | "readConversation" | "listChanges" | "putArtifact" | "getArtifact" | "toValue" | "fromValue";
 
 /** What the process of a file tells. */
 export type FromChild =

@@ -43,6 +43,7 @@ function functionsOf(context: TaskContext): Omit<TaskContext, "lease" | "task" |
     begun: () => context.begun(),
     heartbeat: () => context.heartbeat(),
     readConversation: (request) => context.readConversation(request),
+    listChanges: (request) => context.listChanges(request),
     putArtifact: (content, mediaType) => context.putArtifact(content, mediaType),
     getArtifact: (sha256) => context.getArtifact(sha256),
     toValue: (json) => context.toValue(json),

@@ -2,6 +2,10 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { ForgeError } from "@forge/protocol";
 import { type ArtifactRef, ArtifactRefSchema, type Value, ValueSchema } from "@forge/protocol/common";
 import {
+  type ListChangesRequest,
+  ListChangesRequestSchema,
+  type ListChangesResponse,
+  ListChangesResponseSchema,
   type ReadConversationRequest,
   ReadConversationRequestSchema,
   type ReadConversationResponse,
@@ -59,6 +63,11 @@ export class RemoteContext implements TaskContext {
   async readConversation(request: ReadConversationRequest): Promise<ReadConversationResponse> {
     const answer = await this.#ask("readConversation", toBinary(ReadConversationRequestSchema, create(ReadConversationRequestSchema, request)));
     return fromBinary(ReadConversationResponseSchema, answer as Uint8Array);
+  }
+
+  async listChanges(request: ListChangesRequest): Promise<ListChangesResponse> {
+    const answer = await this.#ask("listChanges", toBinary(ListChangesRequestSchema, create(ListChangesRequestSchema, request)));
+    return fromBinary(ListChangesResponseSchema, answer as Uint8Array);
   }
 
   async putArtifact(content: Uint8Array, mediaType: string): Promise<ArtifactRef> {

@@ -1,8 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
+import { HookAt, ReadConversationResponseSchema, Role } from "@forge/protocol/session";
+import { type Capability, CapabilityKind } from "@forge/protocol/worker";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { taskContext } from "../testing/task-context.ts";
 import { type ProcessListener, WorkerProcess } from "./worker-process.ts";
 
 describe("the process of a file", () => {
@@ -46,6 +50,27 @@ describe("the process of a file", () => {
       await started.stop();
     }
     expect(started.hasEnded).toBe(true);
+  });
+
+  it("calls a hook with the conversation that only its parent can read", async () => {
+    const started = await start({
+      "hook.ts":
+        'import { defineHook } from "@forge/sdk";\nexport const hook = defineHook({ name: "my.echo", at: ["on_user_message"], run: ({ text }) => ({ replaceText: text.toUpperCase() }) });\n',
+    });
+    try {
+      const [capability] = started.capabilities;
+      expect(capability).toMatchObject({ kind: CapabilityKind.HOOK, name: "my.echo" });
+      const value = { hook: "my.echo", at: HookAt.USER_MESSAGE, sessionId: "session-1", conversationThroughSeq: 3n };
+      const context = taskContext({ kind: { case: "hook", value } });
+      const part = { kind: { case: "text" as const, value: { text: "hello" } } };
+      const readConversation = async () => create(ReadConversationResponseSchema, { messages: [{ role: Role.USER, parts: [part] }] });
+      expect(await started.call(capability as Capability, { ...context, readConversation })).toMatchObject({
+        case: "hook",
+        value: { edits: [{ kind: { case: "replaceText", value: "HELLO" } }] },
+      });
+    } finally {
+      await started.stop();
+    }
   });
 
   it("offers the default export alone where there is one", async () => {

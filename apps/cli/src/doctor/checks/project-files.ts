@@ -10,7 +10,7 @@ const WORKFLOWS_MAX = 200;
 
 /** Whether the project's files say what they must. */
 export async function checkProjectFiles({ root, environment }: Subject): Promise<readonly Found[]> {
-  const settings = await readProjectSettings(root, environment).catch((error: unknown) => {
+  const settings = await readProjectSettings(root, environment, { runsCode: true }).catch((error: unknown) => {
     if (error instanceof ForgeError) return error;
     throw error;
   });

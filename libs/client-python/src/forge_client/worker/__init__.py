@@ -1,4 +1,4 @@
-"""The worker SDK: functions of yours as tools, workflow functions and model providers of a control plane."""
+"""The worker SDK: functions of yours as tools, workflow functions, hooks and model providers of a control plane."""
 
 from forge_client.worker.context import (
     Finish,
@@ -13,16 +13,25 @@ from forge_client.worker.context import (
     ToolSpec,
     Usage,
 )
-from forge_client.worker.decorators import function, model_provider, tool
+from forge_client.worker.decorators import function, hook, model_provider, tool
+from forge_client.worker.hook_context import AddMessage, Block, DenyCall, GoOn, HookContext, HookMessage, HookToolCall, ReplaceText
 from forge_client.worker.run import run_worker
 from forge_client.worker.worker import Worker, start_worker
 
 __all__ = [
+    "AddMessage",
+    "Block",
+    "DenyCall",
     "Finish",
     "FunctionContext",
+    "GoOn",
+    "HookContext",
+    "HookMessage",
+    "HookToolCall",
     "Message",
     "ModelCall",
     "Reasoning",
+    "ReplaceText",
     "Text",
     "ToolCall",
     "ToolContext",
@@ -31,6 +40,7 @@ __all__ = [
     "Usage",
     "Worker",
     "function",
+    "hook",
     "model_provider",
     "run_worker",
     "start_worker",

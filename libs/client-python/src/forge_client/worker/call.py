@@ -12,6 +12,7 @@ from typing import Any, get_args
 from forge_client.worker.capability import Marked
 from forge_client.worker.context import Finish, FinishReason, FunctionContext, ModelCall, Reasoning, Text, ToolCall, ToolContext, Usage
 from forge_client.worker.describe import describe_raised, trace_of
+from forge_client.worker.hook_context import HookContext, edits_json
 from forge_client.worker.json_values import to_json, well_formed
 from forge_client.worker.schema import ArgumentsError
 
@@ -96,10 +97,20 @@ class Call:
         if self._marked.capability.kind == "model":
             self._answer(function(ModelCall(self._request["model"], self._cancelled, self._logger(), self._deadline())))
             return "{}"
+        if self._marked.capability.kind == "hook":
+            return self._edits(function(HookContext(self._request["hook"], self._cancelled, self._logger(), self._deadline())))
         returned = function(**self._keywords)
         if inspect.isawaitable(returned):
             returned = self._awaited(returned)
         return self._json(returned)
+
+    def _edits(self, returned: Any) -> str:
+        if inspect.isawaitable(returned):
+            returned = self._awaited(returned)
+        try:
+            return to_json(edits_json(returned))
+        except ValueError as error:
+            raise ResultError(str(error)) from error
 
     def _json(self, returned: Any) -> str:
         try:

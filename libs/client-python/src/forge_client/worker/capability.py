@@ -2,15 +2,16 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from forge_client.worker.context import FunctionContext, ModelCall, ToolContext
+from forge_client.worker.hook_context import HookContext, HookPoint
 from forge_client.worker.schema import Parameters, parameters_of
 
-Kind = Literal["tool", "function", "model"]
+Kind = Literal["tool", "function", "model", "hook"]
 Risk = Literal["read", "change", "execute"]
 
 # The attribute that a decorator leaves on a function, which stays a plain function otherwise.
@@ -32,6 +33,8 @@ class Capability:
     risk: Risk = "execute"
     # Seconds that one call may take; None: no bound but the task's own.
     timeout: float | None = None
+    # Of a hook: where it can be called.
+    at: tuple[HookPoint, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Marked:
 
     capability: Capability
     function: Callable[..., Any]
-    # None for a model provider, which is called with a ModelCall.
+    # None for a model provider and a hook, which are called with a ModelCall and a HookContext.
     parameters: Parameters | None
 
 
@@ -75,6 +78,17 @@ def mark_provider(function: Callable[..., Any], name: str) -> None:
     if "/" in name:
         raise ValueError(f'the provider "{name}" has a slash: a model\'s name begins with its provider and a slash')
     setattr(function, _MARK, Marked(Capability("model", _checked(name)), function, None))
+
+
+def mark_hook(function: Callable[..., Any], name: str, at: Sequence[HookPoint]) -> None:
+    """Raises TypeError for a function that does not take a HookContext, ValueError for a name or a point that no hook can have."""
+    if len(inspect.signature(function).parameters) != 1:
+        raise TypeError(f"{function.__qualname__} must take one argument, the {HookContext.__name__}")
+    if isinstance(at, str) or not at or not set(at) <= set(get_args(HookPoint)):
+        raise ValueError(f"at of {function.__qualname__} must be a list of one or more of {', '.join(get_args(HookPoint))}")
+    if name.startswith("forge."):
+        raise ValueError(f'the hook "{name}": names that begin with forge. are Forge\'s own')
+    setattr(function, _MARK, Marked(Capability("hook", _checked(name), at=tuple(dict.fromkeys(at))), function, None))
 
 
 def marked(value: object) -> Marked | None:

@@ -1,9 +1,10 @@
 """The decorators that make functions a worker's capabilities."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
-from forge_client.worker.capability import Risk, mark_function, mark_provider, mark_tool
+from forge_client.worker.capability import Risk, mark_function, mark_hook, mark_provider, mark_tool
+from forge_client.worker.hook_context import HookPoint
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -86,6 +87,28 @@ def model_provider(name: str, /) -> Callable[[F], F]:
 
     def decorate(decorated: F) -> F:
         mark_provider(decorated, name)
+        return decorated
+
+    return decorate
+
+
+def hook(name: str, /, *, at: Sequence[HookPoint]) -> Callable[[F], F]:
+    """Makes a sync or async function of one parameter, a HookContext, a hook that agents may name.
+
+    It returns what is to be changed: nothing, or one or a list of AddMessage, ReplaceText, Block, GoOn and DenyCall. What it raises fails the hook: before a
+    model call the turn ends with that, after one it goes on.
+
+    Args:
+        name: 1 to 128 visible ASCII characters.
+        at: Where it can be called: "on_user_message", "on_pre_llm", "on_post_llm". An agent that names it elsewhere gets an error.
+
+    Raises:
+        TypeError: it does not take one parameter.
+        ValueError: a name or a point that a hook can't have.
+    """
+
+    def decorate(decorated: F) -> F:
+        mark_hook(decorated, name, at)
         return decorated
 
     return decorate

@@ -248,6 +248,8 @@ class WorkerRuntime:
                 key = (CapabilityKind.CAPABILITY_KIND_TOOL, task.tool.tool)
             case "function":
                 key = (CapabilityKind.CAPABILITY_KIND_FUNCTION, task.function.name)
+            case "hook":
+                key = (CapabilityKind.CAPABILITY_KIND_HOOK, task.hook.hook)
             case _:
                 return None
         return self._handlers.get(key)

@@ -151,7 +151,8 @@ def listener_of(handler: UserHandler, context: TaskContext, frame: Callable[[str
     """What a call says goes to the worker's view; what a tool prints is shown to whoever watches the call as well."""
     task = context.task
     kind = task.WhichOneof("kind")
-    where = task.tool.tool_call_id if kind == "tool" else task.function.step_id if kind == "function" else task.model.model_call_id
+    ids = {"tool": task.tool.tool_call_id, "function": task.function.step_id, "hook": task.hook.hook_call_id, "model": task.model.model_call_id}
+    where = ids.get(kind or "", "")
 
     def line(stream: str, text: str) -> None:
         handler.view.output(handler.name, where, stream, text)
@@ -179,7 +180,7 @@ def answer_error(handler: UserHandler, payload: Mapping[str, Any]) -> ForgeError
         case "load":
             return worker_error(ErrorCode.VALIDATION, message, reason="WORKER_FILE")
         case "result":
-            reason = "TOOL_RESULT" if is_tool else "FUNCTION_RESULT"
+            reason = {"tool": "TOOL_RESULT", "hook": "HOOK_RESULT"}.get(handler.capability["kind"], "FUNCTION_RESULT")
             return worker_error(ErrorCode.VALIDATION, f"{name} returned what can't be kept: {message}", reason=reason, field="result")
         case _:
             return worker_error(ErrorCode.INTERNAL, f"{name} raised {message}", reason="STEP_EXECUTION")

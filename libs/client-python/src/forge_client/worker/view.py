@@ -63,7 +63,7 @@ class JsonWorkerView(WorkerView):
         self._file = file
 
     def serving(self, name: str, queues: Sequence[str], url: str, offered: Sequence[Mapping[str, Any]], *, reloaded: bool) -> None:
-        kinds = {f"{kind}s": [capability_name(each) for each in offered if each["kind"] == kind] for kind in ("tool", "function", "model")}
+        kinds = {f"{kind}s": [capability_name(each) for each in offered if each["kind"] == kind] for kind in ("tool", "function", "model", "hook")}
         facts = {"name": name, "queues": list(queues), "url": url, "file": self._file, "pid": os.getpid(), "reloaded": reloaded}
         self._print("serving", {**facts, **kinds})
 

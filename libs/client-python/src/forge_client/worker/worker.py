@@ -21,6 +21,7 @@ from forge_client.worker.canonical import canonical_json
 from forge_client.worker.capability import marked
 from forge_client.worker.child_pool import ChildPool
 from forge_client.worker.child_process import Answer, ChildProcess, LoadRequest
+from forge_client.worker.hook_handler import HookHandler
 from forge_client.worker.model_handler import ModelHandler
 from forge_client.worker.outcomes import worker_error
 from forge_client.worker.running_task import Handler
@@ -182,6 +183,8 @@ def capability_of(offered: dict[str, Any]) -> Capability:
         return Capability(kind=CapabilityKind.CAPABILITY_KIND_MODEL, name=capability_name(offered))
     if offered["kind"] == "function":
         return Capability(kind=CapabilityKind.CAPABILITY_KIND_FUNCTION, name=name)
+    if offered["kind"] == "hook":
+        return Capability(kind=CapabilityKind.CAPABILITY_KIND_HOOK, name=name)
     timeout = offered["timeout"]
     spec = ToolSpec(
         name=name,
@@ -196,7 +199,13 @@ def capability_of(offered: dict[str, Any]) -> Capability:
 
 
 def _handler(offered: dict[str, Any], pool: ChildPool, view: WorkerView) -> Handler:
-    return ModelHandler(offered, pool, view) if offered["kind"] == "model" else UserHandler(offered, pool, view)
+    match offered["kind"]:
+        case "model":
+            return ModelHandler(offered, pool, view)
+        case "hook":
+            return HookHandler(offered, pool, view)
+        case _:
+            return UserHandler(offered, pool, view)
 
 
 def _load_error(answer: Answer) -> ForgeError:
