@@ -28,7 +28,7 @@ const SERVICES = {
 } as const;
 
 /** By a worker's lease. */
-const LEASED = ["SessionService.ReadConversation", "ArtifactService.PutArtifact", "ArtifactService.GetArtifact"];
+const LEASED = ["SessionService.ReadConversation", "SessionService.ListChanges", "ArtifactService.PutArtifact", "ArtifactService.GetArtifact"];
 
 /** What common.proto says of the roles, as rules over the names of rpcs. */
 function mayCall(role: Role, service: string, rpc: string): boolean {

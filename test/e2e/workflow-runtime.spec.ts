@@ -107,6 +107,34 @@ async function expectReplays(runId: string): Promise<void> {
   expect(calls).toHaveLength(before);
 }
 
+describe("a concurrency key", () => {
+  it("is held by as many runs as its limit says, and goes on to the highest priority", async () => {
+    const key = `key-${randomUUID()}`;
+    const begin = async (priority: number, from: ConnectClient) => {
+      const hold = randomUUID();
+      const definition = { id: "numbers", version: "v1", steps: [double("a", { input: { hold } })], concurrency: { key, limit: 2 } };
+      const { runId } = await from.workflow.startRun({ header: commandHeader(), definition, priority, labels: { key } });
+      return { hold, runId };
+    };
+    const [a, b] = [await begin(0, client), await begin(0, other)];
+    await until("both are under way", () => held.has(a.hold) && held.has(b.hold));
+    const [low, high, gone] = [await begin(1, client), await begin(9, other), await begin(9, client)];
+    const queued = async () => (await other.workflow.listRuns({ status: RunStatus.QUEUED, labels: { key } })).runs.map(({ runId }) => runId).toSorted();
+    await until("three wait", async () => (await queued()).length === 3);
+    await client.workflow.cancelRun(commandTo(gone.runId));
+    expect((await runEnded(client, gone.runId)).map(({ kind }) => kind).filter((kind) => kind.startsWith("step"))).toEqual([]);
+    held.get(a.hold)?.();
+    await until("the more important one has begun", () => held.has(high.hold));
+    expect(await queued()).toEqual([low.runId]);
+    held.get(b.hold)?.();
+    await until("the last one has begun", () => held.has(low.hold));
+    held.get(high.hold)?.();
+    held.get(low.hold)?.();
+    for (const { runId } of [a, b, high, low]) expect(lastOf(await runEnded(client, runId))).toBe("run.completed");
+    await expectReplays(high.runId);
+  });
+});
+
 describe("a graph", () => {
   it("runs what is independent at the same time, and what needs both after both", async () => {
     const a = `a-${randomUUID()}`;

@@ -8,6 +8,7 @@ import { describeMachine, type Machine } from "./machine.ts";
 import { measureAppends } from "./measurements/appends.ts";
 import { measureClients } from "./measurements/clients.ts";
 import { measureColdStart } from "./measurements/cold-start.ts";
+import { measureSandboxStart } from "./measurements/sandbox-start.ts";
 import { measureSequential } from "./measurements/sequential.ts";
 import { measureSteps } from "./measurements/steps.ts";
 import { measureThroughput } from "./measurements/throughput.ts";
@@ -37,8 +38,8 @@ interface Measured {
   readonly versions?: Readonly<Record<string, string>>;
 }
 
-type Name = "appends" | "turns" | "steps" | "throughput" | "clients" | "start";
-const NAMES: readonly Name[] = ["appends", "turns", "steps", "throughput", "clients", "start"];
+type Name = "appends" | "turns" | "steps" | "throughput" | "clients" | "sandbox" | "start";
+const NAMES: readonly Name[] = ["appends", "turns", "steps", "throughput", "clients", "sandbox", "start"];
 const known: readonly string[] = options.peers === true ? PEER_SECTIONS : NAMES;
 for (const name of only ?? []) if (!known.includes(name)) throw new Error(`--only takes ${known.join(", ")}, separated by commas, and not "${name}"`);
 
@@ -102,6 +103,10 @@ async function measureForge(): Promise<Measured> {
   const { sections, machine } = await measureDatabase();
   const all = [...sections];
   if (wanted("turns") || wanted("steps") || wanted("throughput") || wanted("clients")) all.push(...(await measureServices()));
+  if (wanted("sandbox")) {
+    progress("sandbox");
+    all.push(await measureSandboxStart(scale));
+  }
   if (wanted("start")) {
     progress("cold start");
     all.push(await measureColdStart(scale));

@@ -7,6 +7,7 @@ import { Decision } from "@forge/protocol/tool";
 import { WorkflowService } from "@forge/protocol/workflow";
 import { runStream, say, sessionStream } from "../../../harness/work.ts";
 import type { World } from "../scenario.ts";
+import { changedSession } from "../steps/changed-session.ts";
 import { joinOwnQueue, OWN_MODEL } from "../steps/own-worker.ts";
 import { failedRun, startedRun, waitingRun } from "../steps/runs.ts";
 import { quietSession, quietTurn, spokenSession, waitingForApproval, waitingForInput } from "../steps/sessions.ts";
@@ -110,6 +111,14 @@ export const COMMANDS: readonly Command[] = [
   command(session.compactSession, "session.compacted", async (world) => {
     const sessionId = await spokenSession(world);
     return { request: { sessionId, summary: "They greeted." }, other: { sessionId, summary: "They spoke." }, stream: sessionStream(sessionId) };
+  }),
+  command(session.undoChanges, "workspace.undo_requested", async (world) => {
+    const sessionId = await changedSession(world);
+    return { request: { sessionId }, other: { sessionId, changeIds: ["another"] }, stream: sessionStream(sessionId) };
+  }),
+  command(session.rewindSession, "session.rewound", async (world) => {
+    const sessionId = await spokenSession(world);
+    return { request: { sessionId, throughSeq: 1n }, other: { sessionId, throughSeq: 2n }, stream: sessionStream(sessionId) };
   }),
   command(session.closeSession, "session.closed", async (world) => {
     const sessionId = await quietSession(world);

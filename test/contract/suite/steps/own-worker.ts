@@ -2,12 +2,14 @@ import { create } from "@bufbuild/protobuf";
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
 import { type ConnectClient, createConnectClient } from "@forge/client";
 import type { TaskLease } from "@forge/protocol/common";
+import { RiskLevel } from "@forge/protocol/tool";
 import { CapabilityKind, CapabilitySchema } from "@forge/protocol/worker";
 import type { World } from "../scenario.ts";
 
-/** A model and a function that nobody answers for, unless the case does. */
+/** A model, a function and a tool that nobody answers for, unless the case does. */
 export const OWN_MODEL = "suite/model";
 export const OWN_FUNCTION = "suite.function";
+export const OWN_TOOL = "suite.change";
 
 /** A worker on the case's own queue, which does nothing by itself. */
 export interface OwnWorker {
@@ -36,6 +38,8 @@ async function join(world: World): Promise<OwnWorker> {
     capabilities: [
       create(CapabilitySchema, { kind: CapabilityKind.MODEL, name: "suite/*" }),
       create(CapabilitySchema, { kind: CapabilityKind.FUNCTION, name: OWN_FUNCTION }),
+      create(CapabilitySchema, { kind: CapabilityKind.TOOL, name: OWN_TOOL, tool: { name: OWN_TOOL, inputSchemaJson: "{}", risk: RiskLevel.CHANGE } }),
+      create(CapabilitySchema, { kind: CapabilityKind.WORKSPACE, name: "undo" }),
     ],
     slots: 4,
   });

@@ -40,7 +40,7 @@ export function engineCommands(store: Store): AppendWorkload {
   const aggregate = benchAggregate(TURN_ID);
   const engine = new StreamEngine({
     store,
-    aggregates: { session: aggregate, run: aggregate },
+    aggregates: { session: aggregate, run: aggregate, concurrency: aggregate },
     placement: new Placement<StoredTask>(),
     replica: "bench",
     leaseTtlMs: 15_000,
@@ -49,6 +49,8 @@ export function engineCommands(store: Store): AppendWorkload {
     artifactText: async () => undefined,
     knowTools: async () => undefined,
     toolsOf: () => [],
+    isServed: () => false,
+    knowServed: async () => undefined,
     formats: EVENT_FORMATS,
     mayWrite: async () => true,
     onUncertainAppend: () => undefined,
