@@ -148,7 +148,7 @@ describe("hooks of a worker", () => {
       { name: "forge.reminder", at: [HookAt.PRE_LLM], configJson: '{"text":"Be brief."}' },
       { name: "audit", at: [HookAt.POST_LLM] },
     ];
-    const sessionId = await created({ hooks } as never);
+    const sessionId = await created({ hooks });
     const turnId = await turn(sessionId, "the key is 123");
     const events = await turnEnded(client, sessionId, turnId);
     expect(views).toStrictEqual(["guard user: the key is 123", "audit assistant: It is 123."]);
@@ -221,7 +221,7 @@ describe("a sub-agent", () => {
       if (name === "loop/small") return [text(`I was told ${lines.length} things.`)];
       return lines.length === 1 ? [call("agent.finder", { task: "Find it." }), call("agent.thinker", { task: "Think." })] : [text("Done.")];
     };
-    const sessionId = await created({ subAgents } as never);
+    const sessionId = await created({ subAgents });
     const turnId = await turn(sessionId, "Go.");
     const events = await turnEnded(client, sessionId, turnId);
     expect(asked.at(-1)?.lines).toStrictEqual([
@@ -243,7 +243,7 @@ describe("a sub-agent", () => {
       reached.resolve();
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
     };
-    const sessionId = await created({ subAgents } as never);
+    const sessionId = await created({ subAgents });
     const turnId = await turn(sessionId, "Go.");
     await reached.promise;
     await client.session.cancelTurn({ header: commandHeader(), sessionId, turnId });
@@ -264,7 +264,7 @@ describe("a sub-agent", () => {
       await released.promise;
       return [text("Thought.")];
     };
-    const sessionId = await created({ subAgents } as never);
+    const sessionId = await created({ subAgents });
     const turnId = await turn(sessionId, "Go.");
     await reached.promise;
     await cluster.controlPlanes[0]?.kill();
@@ -286,6 +286,6 @@ describe("a sub-agent", () => {
     const parentCall = { sessionId: "a", turnId: "b", toolCallId: "c", rootSessionId: "d", depth: 1 };
     const request = { header: commandHeader(), agent: { model: "loop/a" }, parentCall };
     await expect(client.session.createSession(request)).rejects.toMatchObject({ code: ErrorCode.VALIDATION });
-    await expect(created({ fallbackModels: ["nobody/x"] } as never)).rejects.toMatchObject({ reason: "MODEL_NOT_SERVED" });
+    await expect(created({ fallbackModels: ["nobody/x"] })).rejects.toMatchObject({ reason: "MODEL_NOT_SERVED" });
   });
 });

@@ -23,6 +23,7 @@ export { itemNameProblem } from "./run/validate-for-each.ts";
 export { runView } from "./run/view.ts";
 export { workflowHash } from "./run/workflow-hash.ts";
 export type { ForkFrom } from "./session/fork-from.ts";
+export { SHIPPED_HOOKS } from "./session/hooks/shipped-hooks.ts";
 export { isHookKey } from "./session/keys.ts";
 export { sessionDecider } from "./session/session-decider.ts";
 export type { SessionState } from "./session/state.ts";

@@ -66,7 +66,11 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
       name: options.name,
       queues: options.queues,
       handlers: [
-        ...createModelHandlers({ providers: registry.providers }),
+        ...createModelHandlers({
+          providers: registry.providers,
+          models: registry.models,
+          onCircuitChange: (change) => logger.warn(change, change.message),
+        }),
         ...(options.servesTools === false
           ? []
           : hooked(withoutReplaced(createBuiltinTools({ workspace, programs: options.programs }), functions?.handlers ?? []))),

@@ -1,6 +1,13 @@
 // The process of the tools: it holds no key of a provider, and ends with the process that started it.
+import { enableCompileCache } from "node:module";
 import type { ToHost, ToTools } from "./tool-process-messages.ts";
-import { startToolWorker, type ToolWorker } from "./tool-worker.ts";
+import type { ToolWorker } from "./tool-worker.ts";
+
+const cacheDirectory = process.argv[2];
+if (cacheDirectory !== undefined && cacheDirectory !== "") enableCompileCache(cacheDirectory);
+// Loaded while the host does other things, and with the cache of compiled code, which only what is loaded from here on has.
+const loaded = import("./tool-worker.ts");
+loaded.catch(() => undefined);
 
 let worker: Promise<ToolWorker> | undefined;
 
@@ -18,7 +25,7 @@ async function end(): Promise<never> {
 async function receive(message: ToTools): Promise<void> {
   switch (message.kind) {
     case "settings":
-      worker = startToolWorker(message.settings, (error) => tell({ kind: "problem", message: textOf(error) }));
+      worker = (await loaded).startToolWorker(message.settings, (error) => tell({ kind: "problem", message: textOf(error) }));
       await worker;
       tell({ kind: "joined" });
       return;

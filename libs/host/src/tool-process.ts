@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { getCompileCacheDir } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { ForgeError } from "@forge/protocol";
@@ -121,7 +122,7 @@ class RestartedProcess implements ToolProcess {
   /** One process, from its start to its end. */
   #run(): Promise<{ code: number | null; signal: NodeJS.Signals | null; isRefused: boolean }> {
     // Detached: a Ctrl-C at the terminal reaches the host alone. It ends all the same when the channel to the host breaks.
-    const child = fork(fileURLToPath(new URL("./tool-process-main.ts", import.meta.url)), {
+    const child = fork(fileURLToPath(new URL("./tool-process-main.ts", import.meta.url)), [getCompileCacheDir() ?? ""], {
       env: this.#environment,
       execArgv: [],
       stdio: ["ignore", "ignore", "inherit", "ipc"],

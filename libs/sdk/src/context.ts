@@ -30,6 +30,17 @@ export interface ToolContext extends CallContext {
   readonly stepId?: string;
   /** Shows a piece of output while the call runs; whoever follows the session or run sees it. */
   report(text: string): void;
+  /** What a person answered, in order, to the questions that this call asked by throwing InputRequired. */
+  readonly inputs: readonly string[];
+  /** What the call left for itself when it asked; undefined before. */
+  readonly resume: unknown;
+  /**
+   * Tells people how far the call is: at most 1,024 characters, longer ones are cut, and where it is known a fraction from 0 to 1. Beyond 1,000 pieces of a
+   * call, those of `structured` counted, nothing more is told.
+   */
+  progress(message: string, fraction?: number): void;
+  /** Tells an application something of its own, under its name for it (1 to 128 characters), as at most 16 KiB of JSON. Errors: validation. */
+  structured(type: string, value: unknown): void;
 }
 
 /** What a hook is told when it is called. */

@@ -1,10 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import { RiskLevel, ToolSpecSchema } from "@forge/protocol/tool";
+import { ToolSpecSchema } from "@forge/protocol/tool";
 import { z } from "zod";
 import type { ToolContext } from "./context.ts";
 import { checkName, DEFINITION, invalidDefinition, type ToolDefinition } from "./definition.ts";
 import { parseInput } from "./parse-input.ts";
+import { type Preview, RISKS } from "./preview.ts";
 
 /** What a tool is made of. */
 export interface ToolOptions<Input extends z.ZodType> {
@@ -20,6 +21,11 @@ export interface ToolOptions<Input extends z.ZodType> {
   readonly risk?: "read" | "change" | "execute";
   /** The longest that one call may take, 1 ms to 7 days. Absent: 60 s. */
   readonly timeoutMs?: number;
+  /**
+   * Tells what a call would do, and does nothing. What it throws is the call's error: nobody is asked about what can't be done. Where the call was decided on a
+   * preview it is asked again right before `run`, and where its facts differ the call fails with PREVIEW_STALE.
+   */
+  preview?(input: z.output<Input>, context: ToolContext): Preview | Promise<Preview>;
   /** Resolves with what JSON can hold; nothing is null. What it throws is told to the model: a ForgeError as it is, anything else by its message. */
   run(input: z.output<Input>, context: ToolContext): unknown;
 }
@@ -28,8 +34,6 @@ const DESCRIPTION_LENGTH_MAX = 4096;
 const SCHEMA_BYTES_MAX = 16 * 1024;
 const TIMEOUT_MS_DEFAULT = 60_000;
 const TIMEOUT_MS_MAX = 7 * 86_400_000;
-
-const RISKS = { read: RiskLevel.READ, change: RiskLevel.CHANGE, execute: RiskLevel.EXECUTE } as const;
 
 /** A tool that agents may be given and that steps of workflows may call. Errors: validation, DEFINITION, naming the field. */
 export function defineTool<Input extends z.ZodType>(options: ToolOptions<Input>): ToolDefinition {
@@ -49,8 +53,10 @@ export function defineTool<Input extends z.ZodType>(options: ToolOptions<Input>)
       idempotent,
       risk: RISKS[risk],
       timeout: durationFromMs(timeoutMs),
+      previews: options.preview !== undefined,
     }),
     parse: (args) => parseInput(input, args, { root: "arguments", reason: "TOOL_ARGUMENTS", consequence: "the tool was not called" }),
+    ...(options.preview === undefined ? {} : { preview: (value: unknown, context: ToolContext) => options.preview?.(value as z.output<Input>, context) }),
     run: (value, context) => options.run(value as z.output<Input>, context),
   };
 }

@@ -14,6 +14,8 @@ export interface ToolDefinition {
   readonly spec: ToolSpec;
   /** The arguments as the tool takes them. Errors: validation, TOOL_ARGUMENTS, naming the field. */
   parse(args: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** What a call would do; absent where it can't be told. */
+  preview?(input: unknown, context: ToolContext): unknown;
   run(input: unknown, context: ToolContext): unknown;
 }
 

@@ -1,7 +1,10 @@
+import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
+import { InputRequiredSchema } from "@forge/protocol/worker";
 import { failure, interrupted, type Outcome, type TaskContext } from "@forge/worker";
 import type { Logger } from "./context.ts";
+import { isInputRequired } from "./input-required.ts";
 import { limitTime } from "./limit-time.ts";
 import { thrownError } from "./thrown-error.ts";
 
@@ -33,6 +36,9 @@ export async function perform(context: TaskContext, options: PerformOptions, act
     if (error instanceof ForgeError && error.reason === STOP_UNCONFIRMED) return failure(error, durationMs, { unknown: true });
     const cancelled = interrupted(context.signal);
     if (cancelled !== undefined) return cancelled;
+    const { kind } = context.task;
+    if (kind.case === "tool" && !kind.value.preview && !limit.signal.aborted && isInputRequired(error))
+      return { case: "inputRequired", value: create(InputRequiredSchema, { question: error.message, resumeJson: error.resumeJson }) };
     // What code throws because of its signal says less than the signal's reason.
     return failure(limit.signal.aborted ? limit.signal.reason : thrownError(error, options), durationMs);
   } finally {

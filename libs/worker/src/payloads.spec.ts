@@ -31,6 +31,19 @@ it.each([[["nothing"]], [["__proto__"]], [["constructor"]], [["list", "length"]]
   },
 );
 
+it("puts also for a task that was told to stop, and no longer for one that was lost", async () => {
+  const putArtifact = async (_: unknown, { signal }: { signal: AbortSignal }) => {
+    signal.throwIfAborted();
+    return { artifact: create(ArtifactRefSchema, { sha256: "kept" }) };
+  };
+  const [stop, lost] = [new AbortController(), new AbortController()];
+  const payloads = new Payloads({ artifact: { putArtifact } } as unknown as ControlPlanePort, LEASE, stop.signal, lost.signal);
+  stop.abort(new Error("stop"));
+  expect(await payloads.put(new Uint8Array(1), "text/plain")).toMatchObject({ sha256: "kept" });
+  lost.abort(new Error("lost"));
+  await expect(payloads.put(new Uint8Array(1), "text/plain")).rejects.toThrow("lost");
+});
+
 it("reads and puts under the task's lease", async () => {
   const putArtifact = vi.fn<() => Promise<unknown>>(async () => ({ artifact: create(ArtifactRefSchema) }));
   const getArtifact = vi.fn<() => AsyncIterable<unknown>>(async function* () {

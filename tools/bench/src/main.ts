@@ -5,28 +5,30 @@ import { createPostgresStore } from "@forge/store-postgres";
 import { IN_FLIGHT } from "./append/contents.ts";
 import { openDatabase } from "./database.ts";
 import { describeMachine, type Machine } from "./machine.ts";
+import { AGENT_FULL, AGENT_QUICK } from "./measurements/agent/agent-scale.ts";
+import { AGENT_SECTIONS, type AgentSection, measureAgent } from "./measurements/agent/measure-agent.ts";
 import { measureAppends } from "./measurements/appends.ts";
 import { measureClients } from "./measurements/clients.ts";
 import { measureColdStart } from "./measurements/cold-start.ts";
-import { measureSandboxStart } from "./measurements/sandbox-start.ts";
 import { measureSequential } from "./measurements/sequential.ts";
 import { measureSteps } from "./measurements/steps.ts";
 import { measureThroughput } from "./measurements/throughput.ts";
 import { measurePeers, PEER_SECTIONS, type PeerSection } from "./peers/measure-peers.ts";
 import { PEERS_FULL, PEERS_QUICK } from "./peers/scale.ts";
 import { formatShortfalls, formatText } from "./report/format.ts";
-import { BESIDE_PEERS, MEASURED, measuredMarkdown, replaceMeasured } from "./report/page.ts";
+import { AGENT_LOOP, BESIDE_PEERS, type Markers, MEASURED, measuredMarkdown, replaceMeasured } from "./report/page.ts";
 import type { Section } from "./report/row.ts";
 import { FULL, QUICK, type Scale } from "./scale.ts";
 import { startFleet } from "./server/fleet.ts";
 
 // Measures what docs/reference/performance.md shows. `--quick` takes two minutes at most, leaves out the clients, and leaves the page alone, `--json` prints one JSON object,
-// `--only appends,turns` measures some sections, and leaves the page alone as well. `--peers` measures beside others instead, which it installs first, in a part of the page of its own.
+// `--only appends,turns` measures some sections, and leaves the page alone as well. `--peers` measures beside others instead, which it installs first, `--agent` what
+// agents, their tools and the command cost; each has a part of the page of its own.
 
 const PAGE = fileURLToPath(new URL("../../../docs/reference/performance.md", import.meta.url));
 
 const { values: options } = parseArgs({
-  options: { quick: { type: "boolean" }, json: { type: "boolean" }, only: { type: "string" }, peers: { type: "boolean" } },
+  options: { quick: { type: "boolean" }, json: { type: "boolean" }, only: { type: "string" }, peers: { type: "boolean" }, agent: { type: "boolean" } },
 });
 const scale: Scale = options.quick === true ? QUICK : FULL;
 const only = options.only?.split(",");
@@ -38,12 +40,13 @@ interface Measured {
   readonly versions?: Readonly<Record<string, string>>;
 }
 
-type Name = "appends" | "turns" | "steps" | "throughput" | "clients" | "sandbox" | "start";
-const NAMES: readonly Name[] = ["appends", "turns", "steps", "throughput", "clients", "sandbox", "start"];
-const known: readonly string[] = options.peers === true ? PEER_SECTIONS : NAMES;
+type Name = "appends" | "turns" | "steps" | "throughput" | "clients" | "start";
+const NAMES: readonly Name[] = ["appends", "turns", "steps", "throughput", "clients", "start"];
+if (options.peers === true && options.agent === true) throw new Error("--peers and --agent are measured one at a time");
+const known: readonly string[] = options.peers === true ? PEER_SECTIONS : options.agent === true ? AGENT_SECTIONS : NAMES;
 for (const name of only ?? []) if (!known.includes(name)) throw new Error(`--only takes ${known.join(", ")}, separated by commas, and not "${name}"`);
 
-const wanted = (name: Name | PeerSection): boolean => only === undefined || only.includes(name);
+const wanted = (name: Name | PeerSection | AgentSection): boolean => only === undefined || only.includes(name);
 const progress = (text: string): void => console.error(text);
 
 async function measureDatabase(): Promise<Measured> {
@@ -103,10 +106,6 @@ async function measureForge(): Promise<Measured> {
   const { sections, machine } = await measureDatabase();
   const all = [...sections];
   if (wanted("turns") || wanted("steps") || wanted("throughput") || wanted("clients")) all.push(...(await measureServices()));
-  if (wanted("sandbox")) {
-    progress("sandbox");
-    all.push(await measureSandboxStart(scale));
-  }
   if (wanted("start")) {
     progress("cold start");
     all.push(await measureColdStart(scale));
@@ -115,12 +114,16 @@ async function measureForge(): Promise<Measured> {
 }
 
 const isQuick = options.quick === true;
-const { machine, sections, versions }: Measured = await (options.peers === true
-  ? measurePeers(wanted, isQuick ? PEERS_QUICK : PEERS_FULL, progress)
-  : measureForge());
+
+async function measure(): Promise<{ readonly measured: Measured; readonly part: Markers }> {
+  if (options.peers === true) return { measured: await measurePeers(wanted, isQuick ? PEERS_QUICK : PEERS_FULL, progress), part: BESIDE_PEERS };
+  if (options.agent === true)
+    return { measured: await measureAgent(wanted, { ...scale, ...(isQuick ? AGENT_QUICK : AGENT_FULL) }, progress), part: AGENT_LOOP };
+  return { measured: await measureForge(), part: MEASURED };
+}
+
+const { measured, part } = await measure();
+const { machine, sections, versions } = measured;
 if (options.json === true) console.log(JSON.stringify({ machine, versions, sections }));
 else console.log(`${formatText(sections)}\n${formatShortfalls(sections)}`);
-if (!isQuick && only === undefined) {
-  const measured = measuredMarkdown(machine, sections, versions);
-  await writeFile(PAGE, replaceMeasured(await readFile(PAGE, "utf8"), measured, options.peers === true ? BESIDE_PEERS : MEASURED));
-}
+if (!isQuick && only === undefined) await writeFile(PAGE, replaceMeasured(await readFile(PAGE, "utf8"), measuredMarkdown(machine, sections, versions), part));

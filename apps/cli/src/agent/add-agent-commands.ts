@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Action } from "../action.ts";
 import { collect, oneOf } from "../arguments/parsers.ts";
-import { APPROVE_NAMES, type ApproveName } from "../exec/approve-by-category.ts";
+import { APPROVE_NAMES, type ApproveName } from "../exec/approve-names.ts";
 import { addAgentOptions } from "./agent-options.ts";
 
 type AddCommand = (usage: string, description: string, action: Action, parent?: Command) => Command;

@@ -19,6 +19,7 @@ const BY_KEY: readonly { readonly key: string; readonly named: string; readonly 
   { key: "ANTHROPIC_API_KEY", named: "ANTHROPIC_MODEL", provider: "anthropic", model: "claude-sonnet-4-5" },
   { key: "OPENAI_API_KEY", named: "OPENAI_MODEL", provider: "openai", model: "gpt-5" },
   { key: "GOOGLE_GENERATIVE_AI_API_KEY", named: "GOOGLE_MODEL", provider: "google", model: "gemini-2.5-pro" },
+  { key: "GOOGLE_API_KEY", named: "GOOGLE_MODEL", provider: "google", model: "gemini-2.5-pro" },
   { key: "GEMINI_API_KEY", named: "GEMINI_MODEL", provider: "google", model: "gemini-2.5-pro" },
 ];
 

@@ -9,7 +9,8 @@ import type { LocatedProject } from "../server/locate-project.ts";
 import { openLink } from "../server/open-link.ts";
 import type { ProjectLink } from "../server/project-link.ts";
 import { remoteHint, remoteOf } from "../server/remote.ts";
-import { type AgentOptions, agentOf, modeOf, refuseAgentOptions } from "./agent-options.ts";
+import type { AgentOptions } from "./agent-options.ts";
+import { agentOf, modeOf, refuseAgentOptions } from "./agent-spec.ts";
 import { defaultModel } from "./default-model.ts";
 import { locateWorkspace } from "./locate-workspace.ts";
 import { checkBypass, hooksOf, settleTrust } from "./workspace-trust.ts";
@@ -48,7 +49,7 @@ export async function prepareWorkspace(
   if (sessionId !== undefined) refuseAgentOptions(options, sessionId);
   const located = await locateWorkspace(context, options, { hasData: sessionId !== undefined && !isRemote });
   if (isRemote) return located;
-  await settleTrust(context, located.root, { accepts: options.trust === true, canAsk });
+  await settleTrust(context, located.root, { accepts: options.trust === true, canAsk, sameAs: located.of });
   if (options.mode === "BYPASS") await checkBypass(context.environment, located.root);
   return located;
 }

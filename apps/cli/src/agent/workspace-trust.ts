@@ -16,16 +16,28 @@ const LISTED_MAX = 20;
 /** What people have said of workspaces, on this machine. */
 export async function trustOf(environment: NodeJS.ProcessEnv): Promise<WorkspaceTrust> {
   const { stateDirectoryOf, workspaceTrust } = await import("@forge/host");
-  return workspaceTrust(stateDirectoryOf(environment, homedir()), async (root) => {
+  return workspaceTrust(stateDirectoryOf(environment, homedir()), (root) => codeDirectories(root, environment));
+}
+
+/** Where a project keeps code. A configuration that can't be read names no directories, and nothing is served with it; mended, it is another file, which is asked about. */
+async function codeDirectories(
+  root: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<{ readonly tools?: readonly string[]; readonly functions?: readonly string[] }> {
+  try {
     const { toolsDir, functionsDir } = await openProject(root, environment);
     return { tools: [path.relative(root, toolsDir)], functions: [path.relative(root, functionsDir)] };
-  });
+  } catch (error) {
+    if (error instanceof ForgeError && error.code === ErrorCode.VALIDATION) return {};
+    throw error;
+  }
 }
 
 /** The hooks of the workspace, where it is trusted, and of the person, as a new session's agent is made with them. */
 export async function hooksOf(environment: NodeJS.ProcessEnv, root: string): Promise<HookSpec[]> {
   const { configDirectoryOf, readWorkspaceCode, sessionHooks } = await import("@forge/host");
-  const state = await (await trustOf(environment)).readTrust(root);
+  const state = await readOrNothing(await trustOf(environment), root);
+  if (state === undefined) return [];
   return sessionHooks(await readWorkspaceCode(state, configDirectoryOf(environment, homedir())));
 }
 
@@ -34,14 +46,21 @@ export interface SettleOptions {
   readonly accepts: boolean;
   /** Whether a person is there to be asked. */
   readonly canAsk: boolean;
+  /** A workspace that the same is true of, where it brings the very same: what a worktree was made of. */
+  readonly sameAs?: string;
 }
 
 /** Makes sure that a person has said whether what a workspace brings may run. Who says no, or is not asked, works without it. */
-export async function settleTrust({ terminal, environment }: Context, root: string, { accepts, canAsk }: SettleOptions): Promise<void> {
+export async function settleTrust({ terminal, environment }: Context, root: string, { accepts, canAsk, sameAs }: SettleOptions): Promise<void> {
   const trust = await trustOf(environment);
-  const state = await trust.readTrust(root);
+  const state = await readOrNothing(trust, root);
+  if (state === undefined) {
+    terminal.note(terminal.errorStyle.yellow(`${root} has more code of its own than can be looked at: it is not trusted, and none of it is run.`));
+    return;
+  }
   if (state.state === "trusted" && !accepts) return;
-  if (accepts) return trust.trust(root, state.digest);
+  const other = sameAs === undefined ? undefined : await readOrNothing(trust, sameAs);
+  if (accepts || (other?.state === "trusted" && other.digest === state.digest)) return trust.trust(root, state.digest);
   const lines = trustLines(root, state, terminal.errorStyle);
   if (!canAsk) {
     for (const line of lines) terminal.note(line);
@@ -61,13 +80,25 @@ export async function settleTrust({ terminal, environment }: Context, root: stri
   if (answer === "yes") await trust.trust(root, state.digest);
 }
 
+/** Undefined where there is more than can be looked at, and so nothing that is trusted. */
+async function readOrNothing(trust: WorkspaceTrust, root: string): Promise<TrustState | undefined> {
+  try {
+    return await trust.readTrust(root);
+  } catch (error) {
+    if (error instanceof ForgeError && error.reason === "TRUST_TOO_LARGE") return undefined;
+    throw error;
+  }
+}
+
 /** Refuses a mode in which nothing is asked where nobody has trusted the workspace. Errors: validation, WORKSPACE_UNTRUSTED. */
 export async function checkBypass(environment: NodeJS.ProcessEnv, root: string): Promise<void> {
-  const { state } = await (await trustOf(environment)).readTrust(root);
-  if (state === "trusted") return;
+  // A workspace that brings nothing to run is trusted without anybody having said so, which is not enough for this.
+  const { isExplicit, state } = await (await trustOf(environment)).readTrust(root);
+  if (isExplicit) return;
+  const found = state === "trusted" ? "nobody has said so of" : `it is ${state}:`;
   throw ForgeError.validation(
     "mode",
-    `the mode bypass is for trusted workspaces, and ${root} is ${state}: look at forge trust --show, then trust it with forge trust`,
+    `the mode bypass is for workspaces that a person trusts, and ${found} ${root}: look at forge trust --show, then trust it with forge trust`,
     {
       reason: "WORKSPACE_UNTRUSTED",
     },

@@ -1,4 +1,3 @@
-import { commandHeader } from "@forge/client";
 import { Option } from "commander";
 import { wholeNumber } from "./parsers.ts";
 
@@ -15,11 +14,6 @@ export function commandOptions(): readonly [Option, Option] {
     new Option("--command-id <id>", "sent again with the same id, it has one effect and the same answer (default: a fresh one)"),
     new Option("--expected-seq <seq>", "only if this is the last event of the run or session now").argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
   ];
-}
-
-/** The header that they stand for; to be sent again, it is kept. */
-export function headerOf({ commandId, expectedSeq }: CommandOptions): ReturnType<typeof commandHeader> {
-  return commandHeader(commandId, expectedSeq === undefined ? {} : { expectedSeq: BigInt(expectedSeq) });
 }
 
 /** The turn that a command is about, for programs: a person means the one that is active. */

@@ -20,7 +20,9 @@ export async function chatCommand(context: Context, sessionId: string | undefine
   const opened = await openSession(context, options, workspace, { sessionId }).finally(() => release?.());
   try {
     await using turns = new TurnContext(opened.link);
-    const checkBypassHere = (): Promise<void> => checkBypass(context.environment, opened.link.root);
+    // What a control plane elsewhere lets an agent do is not decided by a directory here.
+    const isHere = opened.link.reach.kind !== "remote";
+    const checkBypassHere = async (): Promise<void> => (isHere ? checkBypass(context.environment, opened.link.root) : undefined);
     if (isTalk) return await converse(context, { ...opened, turns, typed, checkBypass: checkBypassHere });
     if (options.json === true) context.terminal.print(JSON.stringify({ session: messageJson(SessionSchema, opened.session) }));
     return await readTurns(context, { ...opened, turns }, { json: options.json === true });

@@ -11,7 +11,7 @@ import { EXIT } from "../exit-code.ts";
 import { errorLines } from "../output/error-report.ts";
 import { enumName } from "../output/message-json.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { oneLine } from "../output/text.ts";
+import { oneLine, wrapWords } from "../output/text.ts";
 import { readArtifactText } from "../server/artifact-value.ts";
 import type { ProjectLink } from "../server/project-link.ts";
 import { onSignals } from "../signals.ts";
@@ -232,7 +232,9 @@ class Talk {
       const { checkBypass, link, turns } = this.#options;
       const context = { link, conversation: this.#conversation, turns, style, columns: this.#terminal.columns, checkBypass };
       const { told, switchTo, typed, leaves } = await performCommand(context, line);
-      this.#write(told.map((each) => `${each}\n`).join(""));
+      // What is a document already has lines of its own.
+      const lines = line.kind === "review" ? told : told.flatMap((each) => wrapWords(each, this.#terminal.columns() - 1, "    "));
+      this.#write(lines.map((each) => `${each}\n`).join(""));
       this.#typedNext = typed ?? "";
       if (switchTo !== undefined || leaves === true) this.#next = { sessionId: switchTo };
       if (leaves === true && this.#conversation.state.activeTurnId !== undefined) this.detach();

@@ -1,7 +1,7 @@
 import { commandHeader } from "@forge/client";
 import type { Session } from "@forge/protocol/session";
 import { ToolMode, ToolModeSchema } from "@forge/protocol/tool";
-import { modeOf } from "../agent/agent-options.ts";
+import { modeOf } from "../agent/agent-spec.ts";
 import type { TurnContext } from "../agent/turn-context.ts";
 import { grantLines } from "../approvals/grant-lines.ts";
 import { changeListLines, listChanges } from "../changes/list-changes.ts";

@@ -2,11 +2,7 @@ import { ApprovalCategory, ApprovalScope, Decision } from "@forge/protocol/tool"
 import type { ApprovalAnswer } from "../approvals/approval-answer.ts";
 import { categoryText } from "../approvals/category.ts";
 import type { OpenApproval } from "../chat/open-calls.ts";
-
-/** What may be allowed without a person, as it is typed. */
-export type ApproveName = Exclude<keyof typeof ApprovalCategory, "UNSPECIFIED"> | "NONE";
-
-export const APPROVE_NAMES: readonly ApproveName[] = ["NONE", "CHANGES", "EXECUTION", "EVIDENCE", "ALL"];
+import type { ApproveName } from "./approve-names.ts";
 
 /** The answer in a person's place: calls of the categories that were named are allowed, all others denied, and the model is told why. */
 export function approveByCategory({ category }: Pick<OpenApproval, "category">, approved: readonly ApproveName[]): ApprovalAnswer {

@@ -9,7 +9,7 @@ import { TurnContext } from "../agent/turn-context.ts";
 import type { Context } from "../context.ts";
 import { messageJson } from "../output/message-json.ts";
 import { checkId } from "../server/find-stream.ts";
-import type { ApproveName } from "./approve-by-category.ts";
+import type { ApproveName } from "./approve-names.ts";
 import { followTurn } from "./follow-turn.ts";
 
 export interface ExecOptions extends SessionOptions {

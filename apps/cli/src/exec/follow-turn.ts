@@ -14,7 +14,8 @@ import type { Terminal } from "../output/terminal.ts";
 import { safeText } from "../output/text.ts";
 import type { ProjectLink } from "../server/project-link.ts";
 import { onSignals } from "../signals.ts";
-import { type ApproveName, approveByCategory } from "./approve-by-category.ts";
+import { approveByCategory } from "./approve-by-category.ts";
+import type { ApproveName } from "./approve-names.ts";
 import { execResult } from "./exec-result.ts";
 import { execExitCode } from "./exit-codes.ts";
 import { type StopReason, TurnRecord } from "./turn-record.ts";
@@ -57,7 +58,10 @@ export async function followTurn({ terminal }: Context, options: FollowTurnOptio
       else if (!isShownAtTheEnd(event)) note(terminal, view.apply(event));
     },
     onChildEvent: (event) => {
-      if (json && isOwnTurn) terminal.print(JSON.stringify({ event: messageJson(EventSchema, event) }));
+      if (!isOwnTurn) return;
+      record.applyChild(event);
+      if (json) terminal.print(JSON.stringify({ event: messageJson(EventSchema, event) }));
+      else note(terminal, view.applyChild(event));
     },
   });
   const left = new AbortController();

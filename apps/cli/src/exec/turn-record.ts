@@ -82,6 +82,12 @@ export class TurnRecord {
     }
   }
 
+  /** What a sub-agent's calls add to it: its answers and its end are none of the turn's. */
+  applyChild(event: Event): void {
+    const { payload } = event;
+    if (payload.case === "toolRequested" || payload.case === "toolDenied" || payload.case === "workspaceChangeRecorded") this.apply(event);
+  }
+
   #ended(kind: TurnEnd["kind"], outcome: TurnOutcome, usage: Usage | undefined, at: Event["occurredAt"], error?: TurnEnd["error"]): void {
     this.#end = { kind, outcome, error };
     this.usage = usage;

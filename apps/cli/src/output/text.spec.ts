@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { COLOURED } from "./style.ts";
-import { cut, cutStart, oneLine, pad, safeText, widthOf } from "./text.ts";
+import { cut, cutStart, oneLine, pad, safeText, widthOf, wrapWords } from "./text.ts";
 
 describe("safeText", () => {
   it("lets no text of a model or tool move the cursor, colour the screen or turn the direction of writing", () => {
@@ -46,5 +46,13 @@ describe("pad", () => {
   it("counts a wide character as two columns and a colour as none", () => {
     expect(pad("後", 4)).toBe("後  ");
     expect(pad(COLOURED.red("ab"), 4, "right")).toBe(`  ${COLOURED.red("ab")}`);
+  });
+});
+
+describe("wrapping", () => {
+  it("breaks a line between its words, and leaves one that fits or has none as it is", () => {
+    expect(wrapWords("one two three four", 9, "  ")).toEqual(["one two", "  three", "  four"]);
+    expect(wrapWords("  a bb", 9, "")).toEqual(["  a bb"]);
+    expect(wrapWords("xxxxxxxxxxxxx y", 9, "")).toEqual(["xxxxxxxxxxxxx", "y"]);
   });
 });

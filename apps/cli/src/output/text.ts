@@ -47,3 +47,17 @@ export function pad(text: string, columns: number, align: "left" | "right" = "le
   const space = " ".repeat(Math.max(0, columns - widthOf(text)));
   return align === "left" ? text + space : space + text;
 }
+
+/** A line over as many as it needs, broken between words; those after the first are indented. A word that is too long stays whole. */
+export function wrapWords(line: string, columns: number, indent: string): string[] {
+  if (widthOf(line) <= columns) return [line];
+  const lines: string[] = [];
+  let current = "";
+  for (const word of line.split(/(?<=\S)(?= )/)) {
+    if (current !== "" && widthOf(current + word) > columns) {
+      lines.push(current);
+      current = indent + word.trimStart();
+    } else current += word;
+  }
+  return [...lines, current];
+}

@@ -1,7 +1,7 @@
 import { ForgeError } from "@forge/protocol";
 import { type ForkRunResponse, ForkRunResponseSchema } from "@forge/protocol/workflow";
 import { openProject } from "@forge/workflow";
-import { headerOf } from "../arguments/command-options.ts";
+import { headerOf } from "../arguments/header-of.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { messageJson } from "../output/message-json.ts";

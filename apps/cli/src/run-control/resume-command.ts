@@ -1,7 +1,8 @@
 import { ForgeError } from "@forge/protocol";
 import { type ResumeRunResponse, ResumeRunResponseSchema, type Run } from "@forge/protocol/workflow";
 import { openProject } from "@forge/workflow";
-import { type CommandOptions, headerOf } from "../arguments/command-options.ts";
+import type { CommandOptions } from "../arguments/command-options.ts";
+import { headerOf } from "../arguments/header-of.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { messageJson } from "../output/message-json.ts";

@@ -8,7 +8,8 @@ import {
   ScheduleSummarySchema,
   TriggerScheduleResponseSchema,
 } from "@forge/protocol/workflow";
-import { type CommandOptions, headerOf } from "../arguments/command-options.ts";
+import type { CommandOptions } from "../arguments/command-options.ts";
+import { headerOf } from "../arguments/header-of.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { messageJson, messageLine } from "../output/message-json.ts";

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
-import type { ProjectServer } from "@forge/host";
+import type { ProjectServer, TrustState } from "@forge/host";
 import { dataDirectoryOf } from "@forge/host/project";
+import { ForgeError } from "@forge/protocol";
 import { trustOf } from "../agent/workspace-trust.ts";
 import { describeDatabase, readProjectSettings } from "./project-settings.ts";
 import { createLogger, prepareLogFile } from "./server-log.ts";
@@ -33,10 +34,7 @@ export interface OwnServer {
 export async function startOwnServer(options: OwnServerOptions): Promise<OwnServer> {
   const { root, host, port, onProgress, dataDirectory = dataDirectoryOf(root) } = options;
   // Loading what serves takes longest and needs nothing of the settings.
-  const [{ configDirectoryOf, readWorkspaceCode, startProjectServer }, trust] = await Promise.all([
-    import("@forge/host"),
-    trustOf(options.environment).then((known) => known.readTrust(root)),
-  ]);
+  const [{ configDirectoryOf, readWorkspaceCode, startProjectServer }, trust] = await Promise.all([import("@forge/host"), readTrust(root, options)]);
   const isTrusted = trust.state === "trusted";
   const runsCode = isTrusted || options.trustedOnly !== true;
   const settings = await readProjectSettings(root, options.environment, { runsCode });
@@ -62,4 +60,14 @@ export async function startOwnServer(options: OwnServerOptions): Promise<OwnServ
   });
   const broken = server.functionErrors.map(({ file: name, message }) => `${name} is not served: ${message}`);
   return { server, database: describeDatabase(databaseUrl), warnings: [...project.warnings, ...broken] };
+}
+
+/** What people have said of the project. Where there is more of it than can be looked at, nobody can have trusted it, and whoever asked for its code is served all the same. */
+async function readTrust(root: string, { environment, trustedOnly }: OwnServerOptions): Promise<Pick<TrustState, "state" | "digest" | "texts">> {
+  try {
+    return await (await trustOf(environment)).readTrust(root);
+  } catch (error) {
+    if (trustedOnly === true || !(error instanceof ForgeError && error.reason === "TRUST_TOO_LARGE")) throw error;
+    return { state: "untrusted", digest: "", texts: new Map() };
+  }
 }

@@ -20,7 +20,7 @@ export interface ProjectSettings {
   readonly tools: NonNullable<ProjectServerOptions["tools"]>;
   /** What becomes of runs that have ended; absent: they stay as they are. */
   readonly retention?: { readonly archiveAfterMs: number };
-  readonly providers: Readonly<Record<"openai" | "ollama", { readonly baseUrl?: string }>>;
+  readonly providers: NonNullable<ProjectServerOptions["providers"]>;
 }
 
 /**
@@ -53,10 +53,13 @@ export async function readProjectSettings(root: string, outer: NodeJS.ProcessEnv
     environment: key === undefined ? environment : { OPENAI_API_KEY: key, ...environment },
     tools: runsCode ? toolsOf(project, environment) : {},
     retention: retention(project.config),
-    providers: runsCode
-      ? { openai: { baseUrl: llm.providers.openai?.base_url }, ollama: { baseUrl: llm.providers.ollama?.base_url } }
-      : { openai: {}, ollama: {} },
+    providers: runsCode ? providersOf(project) : {},
   };
+}
+
+function providersOf({ config }: Project): ProjectSettings["providers"] {
+  const baseUrl = (name: string): { readonly baseUrl?: string } => ({ baseUrl: config.llm.providers[name]?.base_url });
+  return { openai: baseUrl("openai"), ollama: baseUrl("ollama"), anthropic: baseUrl("anthropic"), google: baseUrl("google") };
 }
 
 function toolsOf({ config }: Project, environment: NodeJS.ProcessEnv): ProjectSettings["tools"] {
@@ -65,7 +68,10 @@ function toolsOf({ config }: Project, environment: NodeJS.ProcessEnv): ProjectSe
     programs: { allow, deny },
     sandbox: { policy: sandbox.policy, readable: sandbox.readable, writable: sandbox.writable, network: { allow: sandbox.network } },
     variables: chosen(environment, mcp.variables),
-    http: { hosts: http.allow === undefined ? undefined : { allow: http.allow, deny: http.deny }, secretHosts: http.secret_hosts },
+    http: {
+      hosts: http.allow === undefined && http.deny.length === 0 ? undefined : { allow: http.allow ?? ["*"], deny: http.deny },
+      secretHosts: http.secret_hosts,
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { CreateSessionResponseSchema } from "@forge/protocol/session";
 import { openProject, toolPolicy } from "@forge/workflow";
-import { headerOf } from "../arguments/command-options.ts";
+import { headerOf } from "../arguments/header-of.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { locateProject } from "../server/locate-project.ts";

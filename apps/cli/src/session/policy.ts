@@ -1,6 +1,7 @@
 import { ForgeError } from "@forge/protocol";
 import { Decision } from "@forge/protocol/tool";
-import { type ModeName, modeOf } from "../agent/agent-options.ts";
+import type { ModeName } from "../agent/agent-options.ts";
+import { modeOf } from "../agent/agent-spec.ts";
 
 /** The names of decisions as they are typed, by their prefix-free enum name. */
 type DecisionName = Exclude<keyof typeof Decision, "UNSPECIFIED">;

@@ -14,7 +14,7 @@ import {
   SteerTurnResponseSchema,
   UpdateSessionPolicyResponseSchema,
 } from "@forge/protocol/session";
-import { headerOf } from "../arguments/command-options.ts";
+import { headerOf } from "../arguments/header-of.ts";
 import type { Context } from "../context.ts";
 import { inSession, type SessionOptions, type TurnOptions, turnIdOf } from "./in-session.ts";
 import { type PolicyOptions, policyOf } from "./policy.ts";

@@ -1,7 +1,7 @@
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { RewindSessionResponseSchema, UndoChangesResponseSchema } from "@forge/protocol/session";
-import { headerOf } from "../arguments/command-options.ts";
+import { headerOf } from "../arguments/header-of.ts";
 import { Conversation } from "../chat/conversation.ts";
 import { SessionLines } from "../chat/session-lines.ts";
 import type { Context } from "../context.ts";

@@ -14,7 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from forge_client import ErrorCode, ForgeError
-from forge_client.worker import Finish, FunctionContext, ModelCall, Reasoning, Text, ToolCall, ToolContext, Usage, function, model_provider, tool
+from forge_client.worker import (
+    Finish,
+    FunctionContext,
+    InputRequired,
+    ModelCall,
+    Preview,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolContext,
+    Usage,
+    function,
+    model_provider,
+    tool,
+)
 
 
 class Colour(Enum):
@@ -218,3 +232,62 @@ async def async_model(call: ModelCall) -> AsyncIterator[Any]:
     if call.model == "waits":
         await asyncio.sleep(60)
     yield Finish("length", provider_model="async-1")
+
+
+def told(text: str, file: str, ctx: ToolContext) -> Preview:
+    content = Path(file).read_text()
+    return Preview(
+        f"write {text}",
+        f"-{content}\n+{text}\n",
+        risk="change",
+        facts={"was": content},
+        rule_key=f"write:{file}",
+        rule_title="write there",
+        paths=[ctx.turn_id],
+    )
+
+
+@tool(preview=told)
+def writes(text: str, file: str) -> str:
+    Path(file).write_text(text)
+    return "written"
+
+
+async def told_wrongly(kind: str) -> Any:
+    return {"large": Preview("large", diff="ä" * 20_000), "risk": Preview("", risk="execute"), "facts": Preview("", facts="x" * 9000), "none": None}[kind]
+
+
+@tool(preview=told_wrongly, risk="change")
+def tells_wrongly(kind: str) -> str:
+    return kind
+
+
+@tool
+def asks(ctx: ToolContext) -> str:
+    if not ctx.inputs:
+        raise InputRequired("Which colour?", {"step": 2})
+    return f"{ctx.inputs[-1]} at {ctx.resume['step']}"
+
+
+@tool
+def notes(ctx: ToolContext) -> str:
+    ctx.progress("half", 0.5)
+    ctx.progress("more than whole", 7)
+    ctx.structured("my.chart", {"points": [1, 2]})
+    for count in range(2000):
+        ctx.progress(f"{count}")
+    ctx.wait_cancelled(60)
+    return "noted"
+
+
+@function
+def lives(how: str, ctx: FunctionContext) -> dict[str, Any]:
+    for _ in range(8):
+        time.sleep(60 if how == "silent" else 0.1)
+        if how == "prints":
+            print(".", end="", flush=True)
+        elif how == "beats":
+            ctx.heartbeat()
+        elif how == "errs":
+            print("e", end="", file=sys.stderr, flush=True)
+    return {"how": how}

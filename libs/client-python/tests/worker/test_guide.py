@@ -32,6 +32,19 @@ async def test_its_file_is_served(tmp_path: Path) -> None:
         assert (await plane.settlement_of("b")).tool.output.json == '"sun, by order key"'
 
 
+async def test_its_tools_that_tell_and_ask_do(tmp_path: Path) -> None:
+    (program,) = re.findall(r"```py\n(from forge_client.worker import .*?)```", (ROOT / "docs" / "guides" / "python.md").read_text(), flags=re.DOTALL)
+    file = tmp_path / "my_tools.py"
+    await asyncio.to_thread(file.write_text, program)
+    plane = FakeControlPlane()
+    async with plane.serving(), await start_worker(file, url=plane.url, token="t", name="w"):
+        told = tool_task("stock.set_price", '{"item": "lamp", "price": 25}')
+        told.tool.preview = True
+        plane.hand(leased("a", told), leased("b", tool_task("stock.order", '{"item": "lamp"}')))
+        assert (await plane.settlement_of("a")).preview.title == "set lamp from 20 to 25"
+        assert (await plane.settlement_of("b")).input_required.question == "Which colour of lamp?"
+
+
 def test_its_program_has_a_server_of_its_own() -> None:
     run = subprocess.run([sys.executable, "-B", "-c", programs()[1]], check=True, capture_output=True, text=True, cwd=ROOT, timeout=SECONDS_MAX)
     assert re.fullmatch(r"[0-9a-f-]{36} http://127\.0\.0\.1:\d+\n", run.stdout)

@@ -97,7 +97,14 @@ class TestRegistering:
         }
         assert tools["limited"].timeout.ToMilliseconds() == 300
         assert tools["exits"].risk == RiskLevel.RISK_LEVEL_EXECUTE
-        assert [capability.name for capability in request.capabilities if not capability.HasField("tool")] == ["add", "half", "sync/*", "wrong/*", "async/*"]
+        assert [capability.name for capability in request.capabilities if not capability.HasField("tool")] == [
+            "add",
+            "half",
+            "sync/*",
+            "wrong/*",
+            "async/*",
+            "lives",
+        ]
 
 
 class TestTools:

@@ -1,6 +1,6 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Event, EventSchema } from "@forge/protocol/event";
-import { Role, TurnOutcome, TurnStatus } from "@forge/protocol/session";
+import { HookAt, Role, TurnOutcome, TurnStatus } from "@forge/protocol/session";
 import { RiskLevel, ToolMode } from "@forge/protocol/tool";
 import { UndoResultSchema } from "@forge/protocol/worker";
 import fc from "fast-check";
@@ -281,6 +281,39 @@ describe("whatever happens to a session", () => {
         before = event;
       }
     }, 100);
+  });
+
+  it("no model reads what a person said before it has passed every hook", () => {
+    property(({ events, state }) => {
+      const hooks = (state.agent?.hooks ?? []).flatMap(({ at }, index) => (at.includes(HookAt.USER_MESSAGE) ? index : []));
+      let said: bigint[] = [];
+      const passed = new Set<string>();
+      for (const { payload, seq } of events) {
+        if (payload.case === "turnStarted") said = [];
+        else if (payload.case === "turnSteered" || (payload.case === "messageAdded" && payload.value.message?.ephemeral === false)) said.push(seq);
+        else if (payload.case === "hookCompleted") passed.add(`${payload.value.aboutSeq} ${payload.value.index}`);
+        else if (payload.case === "modelRequested") expect(said.flatMap((about) => hooks.filter((index) => !passed.has(`${about} ${index}`)))).toEqual([]);
+      }
+    });
+  });
+
+  it("every hook and every summary that is asked for ends once, or is still waited for, or is no longer wanted", () => {
+    property(({ events, state }) => {
+      const ended = new Map<string, number>();
+      const asked = new Set<string>();
+      for (const { payload } of events) {
+        if (payload.case === "hookRequested") asked.add(payload.value.hookCallId);
+        else if (payload.case === "hookCompleted" || payload.case === "hookFailed")
+          ended.set(payload.value.hookCallId, (ended.get(payload.value.hookCallId) ?? 0) + 1);
+        else if (payload.case === "sessionCompacted" || payload.case === "sessionCompactionFailed") {
+          const { compactionId } = payload.value;
+          if (compactionId !== "") ended.set(compactionId, (ended.get(compactionId) ?? 0) + 1);
+        }
+      }
+      for (const count of ended.values()) expect(count).toBe(1);
+      const open = activeTurn(state)?.hooks.call?.hookCallId;
+      for (const id of asked) expect(ended.has(id)).toBe(id !== open);
+    });
   });
 
   it("a turn that is paused is given nothing more to do, and is called paused once nothing runs", () => {

@@ -105,13 +105,13 @@ afterAll(() => cleanup.disposeAsync());
 /** Starts a turn of the script, and follows it to its end. `onEvent` may answer what is asked. */
 async function turn(
   script: unknown[][],
-  options: { text?: string; decision?: Decision; onEvent?: (event: Event, sessionId: string) => Promise<void> } = {},
+  options: { on?: ProjectServer; tools?: string[]; text?: string; decision?: Decision; onEvent?: (event: Event, sessionId: string) => Promise<void> } = {},
 ): Promise<Event[]> {
-  const { client } = server;
-  const tools = ["mcp.test.echo", "mcp.test.ask"];
+  const { on = server, tools = ["mcp.test.echo", "mcp.test.ask"] } = options;
+  const { client } = on;
   const agent = { model: "demo/script", tools, hooks };
   const policy = { defaultDecision: options.decision ?? Decision.ALLOW };
-  const { sessionId } = await client.session.createSession({ header: commandHeader(), agent, policy, queue: server.queue });
+  const { sessionId } = await client.session.createSession({ header: commandHeader(), agent, policy, queue: on.queue });
   const text = `${options.text ?? ""}${JSON.stringify(script)}`;
   await client.session.startTurn({ header: commandHeader(), sessionId, input: [{ kind: { case: "text", value: { text } } }] });
   const events: Event[] = [];
@@ -207,6 +207,39 @@ describe("hooks and MCP servers of a trusted workspace", () => {
     const again = await turn(echo("hello"));
     expect(payloadsOf(again, "toolCompleted")).toHaveLength(1);
   });
+});
+
+describe("a project's server", () => {
+  it("has them where the workspace is trusted: around built-in tools and those of its servers", async () => {
+    const mcp = JSON.stringify({ mcpServers: { test: { command: process.execPath, args: [PROGRAM, "modern"] } } });
+    const code = { mcp, hooks: HOOKS.replace('tools = ["mcp.*"]', 'tools = ["mcp.*", "tools.echo"]') };
+    const other = await makeDirectory();
+    cleanup.defer(() => removeDirectory(other));
+    await mkdir(path.join(other, "functions"));
+    const whole = await startProjectServer({
+      root: other,
+      environment: process.env,
+      logger,
+      isTrusted: true,
+      code,
+      functionsDirectory: path.join(other, "functions"),
+    });
+    try {
+      for (const [tool, argument] of [
+        ["tools.echo", "message"],
+        ["mcp.test.echo", "text"],
+      ] as const) {
+        const script = (text: string) => [[{ call: tool, arguments: { [argument]: text } }], [{ text: "done" }]];
+        const told = await turn(script("hello"), { on: whole, tools: [tool] });
+        expect(payloadsOf(told, "toolCompleted").map(({ output }) => String(output?.kind.value))).toEqual([expect.stringContaining("hello")]);
+        const denied = await turn(script("the secret"), { on: whole, tools: [tool] });
+        expect(payloadsOf(denied, "toolFailed")).toMatchObject([{ error: { reason: "HOOK_DENIED" } }]);
+      }
+      await vi.waitFor(async () => expect((await readFile(path.join(other, "ended.jsonl"), "utf8")).trim().split("\n")).toHaveLength(4), PATIENCE_MS);
+    } finally {
+      await whole.close(0);
+    }
+  }, 60_000);
 });
 
 it("a person's own settings are where the desktop's rules say", () => {

@@ -42,6 +42,9 @@ const FILES: readonly (readonly [path: string, kind: ExecutingKind])[] = [
 /** Configurations: the project's, and those that are laid over it. */
 const CONFIG = /^runtime(\.[\w-]{1,64})?\.yaml$/;
 
+/** Folders of packages: what is installed in them is written by package managers, changes with every install, and counts as what trusted code imports. */
+const INSTALLED: ReadonlySet<string> = new Set(["node_modules", ".git", ".venv", "venv", "__pycache__"]);
+
 const FILES_MAX = 10_000;
 const BYTES_MAX = 256 * 1024 * 1024;
 const DEPTH_MAX = 32;
@@ -108,7 +111,7 @@ class Look {
     if (this.#directories.has(real)) return;
     this.#directories.add(real);
     if (depth >= DEPTH_MAX) throw tooLarge(relative);
-    for (const name of (await readdir(absolute)).sort()) await this.tree(path.posix.join(relative, name), kind, depth + 1);
+    for (const name of (await readdir(absolute)).sort()) if (!INSTALLED.has(name)) await this.tree(path.posix.join(relative, name), kind, depth + 1);
   }
 
   async file(relative: string, kind: ExecutingKind, { keepText = false } = {}): Promise<void> {

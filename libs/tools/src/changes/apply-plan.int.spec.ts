@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -116,10 +116,77 @@ test("killed at any moment: each file is old or new, and after the next start al
   }
 });
 
+describe("a process that died", () => {
+  const child = fileURLToPath(new URL("../testing/abandoning-child.ts", import.meta.url));
+  const contents = () => Object.fromEntries(names().map((name) => [name, statSync(at(name)).isFile() ? readFileSync(at(name), "utf8") : "directory"]));
+
+  beforeEach(() => {
+    for (const name of ["a.txt", "gone.txt", "z.txt"]) writeFileSync(at(name), `old ${name}`);
+  });
+
+  function die(end: "armed" | "committed"): void {
+    expect(spawnSync(process.execPath, [child, workspace, join(base, "journal"), end]).signal).toBe("SIGKILL");
+  }
+
+  test("between two files: all are as they were", async () => {
+    die("armed");
+    expect(contents()).toMatchObject({ "a.txt": "new a.txt", "made.txt": "new made.txt" });
+    await journal.recover(guard);
+    expect(contents()).toEqual({ "a.txt": "old a.txt", "gone.txt": "old gone.txt", "z.txt": "old z.txt", sub: "directory" });
+    expect(readdirSync(join(base, "journal"))).toEqual([]);
+  });
+
+  test("after all of them: they stay, and what is left over goes", async () => {
+    die("committed");
+    await journal.recover(guard);
+    expect(contents()).toEqual({ "a.txt": "new a.txt", "made.txt": "new made.txt", "z.txt": "old z.txt", sub: "directory" });
+  });
+
+  test("between two files that somebody has worked on since: his work stays", async () => {
+    die("armed");
+    rmSync(at("a.txt"));
+    writeFileSync(at("a.txt"), "mine");
+    rmSync(at("made.txt"));
+    writeFileSync(at("made.txt"), "mine");
+    writeFileSync(at("gone.txt"), "mine");
+    await journal.recover(guard);
+    expect(contents()).toEqual({ "a.txt": "mine", "made.txt": "mine", "gone.txt": "mine", "z.txt": "old z.txt", sub: "directory" });
+  });
+});
+
+test("a transaction of many files is noted before the first of them shows, and as done after the last", async () => {
+  const seen: string[] = [];
+  const note = (step: string) =>
+    seen.push(`${step}: ${["a.txt", "b.txt"].map((name) => (existsSync(at(name)) ? readFileSync(at(name), "utf8") : "-")).join(" ")}`);
+  const begin = journal.begin.bind(journal);
+  journal.begin = async (entries) => {
+    note("begin");
+    const open = await begin(entries);
+    return {
+      arm: async () => {
+        note("arm");
+        expect(entries.map(({ staged }) => readFileSync(at(staged?.name ?? ""), "utf8"))).toEqual(["new", "new"]);
+        await open.arm();
+      },
+      commit: async () => {
+        note("commit");
+        await open.commit();
+      },
+      close: async () => {
+        note("close");
+        await open.close();
+      },
+    };
+  };
+  writeFileSync(at("a.txt"), "old");
+  await applyPlan(guard, journal, [await planned("a.txt", "new"), await planned("b.txt", "new")]);
+  expect(seen).toEqual(["begin: old -", "arm: old -", "commit: new new", "close: new new"]);
+});
+
 test("what another process that still runs is doing is left alone", async () => {
   writeFileSync(at("a.txt"), "old");
   writeFileSync(at(".forge-00000000-0000-4000-8000-000000000000.tmp"), "staged");
-  const entries = [{ directory: ".", name: "a.txt", staged: { name: ".forge-00000000-0000-4000-8000-000000000000.tmp", inode: "1:1" } }];
+  const entries = [{ directory: ".", name: "a.txt", staged: { name: ".forge-00000000-0000-4000-8000-000000000000.tmp", sha256: "1" } }];
   const open = await journal.begin(entries);
   await journal.recover(guard);
   expect(names()).toHaveLength(3);

@@ -7,7 +7,7 @@ import { temporaryName } from "../workspace/temporary-name.ts";
 import { splitPath, type WorkspaceDirectory, type WorkspaceGuard } from "../workspace/workspace-guard.ts";
 import type { ChangeJournal, JournalEntry, OpenJournal } from "./change-journal.ts";
 import type { ChangePlan, PlannedContent, PlannedFile } from "./change-plan.ts";
-import { isSameStat, readFileState } from "./file-state.ts";
+import { isSameStat, readFileState, sha256Of } from "./file-state.ts";
 
 /** Of a new file, before the umask. */
 const NEW_FILE_MODE = 0o666;
@@ -53,7 +53,8 @@ interface Staged {
   readonly planned: PlannedFile;
   readonly parent: WorkspaceDirectory;
   readonly name: string;
-  readonly temporary: { readonly name: string; inode: string; mode: number } | undefined;
+  /** The mode is known once it is written. */
+  readonly temporary: { readonly name: string; mode: number } | undefined;
   /** Made just before the file is replaced. */
   readonly backup: string | undefined;
 }
@@ -78,7 +79,7 @@ class Transaction {
       const { path, file } = planned.before;
       const { directory, name } = splitPath(path);
       const parent = await this.#parent(directory);
-      const temporary = planned.after === undefined ? undefined : { name: temporaryName(), inode: "", mode: 0 };
+      const temporary = planned.after === undefined ? undefined : { name: temporaryName(), mode: 0 };
       this.#staged.push({ planned, parent, name, temporary, backup: file === undefined ? undefined : temporaryName() });
     }
     this.#open = await this.#journal.begin(this.#entries());
@@ -86,7 +87,7 @@ class Transaction {
       signal?.throwIfAborted();
       if (planned.after === undefined || temporary === undefined) continue;
       try {
-        Object.assign(temporary, await writeTemporary(this.#guard, parent.at(temporary.name), planned, planned.after));
+        temporary.mode = await writeTemporary(this.#guard, parent.at(temporary.name), planned, planned.after);
       } catch (error) {
         throw fileError(error, planned.before.path);
       }
@@ -96,7 +97,7 @@ class Transaction {
   /** Puts all files in their places. */
   async run(): Promise<AppliedFile[]> {
     const isMany = this.#staged.length > 1;
-    if (isMany) await this.#open?.arm(this.#entries());
+    if (isMany) await this.#open?.arm();
     const done: Staged[] = [];
     try {
       for (const staged of this.#staged) {
@@ -226,16 +227,16 @@ class Transaction {
   }
 
   #entries(): JournalEntry[] {
-    return this.#staged.map(({ parent, name, temporary, backup }) => ({
+    return this.#staged.map(({ planned, parent, name, temporary, backup }) => ({
       directory: this.#guard.relative(parent.realPath),
       name,
-      staged: temporary === undefined ? undefined : { name: temporary.name, inode: temporary.inode },
+      staged: temporary === undefined ? undefined : { name: temporary.name, sha256: sha256Of(planned.after?.bytes ?? Buffer.alloc(0)) },
       backup,
     }));
   }
 }
 
-async function writeTemporary(guard: WorkspaceGuard, path: string, { before }: PlannedFile, after: PlannedContent): Promise<{ inode: string; mode: number }> {
+async function writeTemporary(guard: WorkspaceGuard, path: string, { before }: PlannedFile, after: PlannedContent): Promise<number> {
   const { file } = before;
   const mode = after.mode ?? file?.mode;
   const handle = await guard.openRegularFile(
@@ -252,7 +253,7 @@ async function writeTemporary(guard: WorkspaceGuard, path: string, { before }: P
     if (mode !== undefined) await handle.chmod(mode);
     await handle.sync();
     const written = await handle.stat({ bigint: true });
-    return { inode: `${written.dev}:${written.ino}`, mode: Number(written.mode & 0o7777n) };
+    return Number(written.mode & 0o7777n);
   } finally {
     await handle.close();
   }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileError } from "../workspace/file-error.ts";
 import { isTemporaryName } from "../workspace/temporary-name.ts";
 import type { WorkspaceGuard } from "../workspace/workspace-guard.ts";
+import { sha256Of } from "./file-state.ts";
 import { isGone, type Owner, thisProcess } from "./process-owner.ts";
 
 /** One file of a transaction, as it can be taken back by whoever finds the journal. */
@@ -11,8 +12,8 @@ export interface JournalEntry {
   /** Relative to the workspace. */
   readonly directory: string;
   readonly name: string;
-  /** Holds the new content until it is in its place; absent for a deletion. The inode is empty as long as it is not whole. */
-  readonly staged?: { readonly name: string; readonly inode: string };
+  /** Holds the new content until it is in its place; absent for a deletion. */
+  readonly staged?: { readonly name: string; readonly sha256: string };
   /** Holds what was there; absent for a creation. */
   readonly backup?: string;
 }
@@ -29,10 +30,13 @@ const TIDIED = ".leftovers";
 /** Of another machine's process, which can't be asked: no transaction takes as long. */
 const FOREIGN_AGE_MS = 10 * 60_000;
 
+/** A larger file is none that a transaction wrote. */
+const FILE_BYTES_MAX = 16 * 1024 * 1024;
+
 /** A journal that was begun. */
 export interface OpenJournal {
-  /** From here on the transaction is under way: found without its end it is taken back. The entries are whole now. Durable when it resolves. */
-  arm(entries: readonly JournalEntry[]): Promise<void>;
+  /** From here on the transaction is under way: found without its end it is taken back. Durable when it resolves. */
+  arm(): Promise<void>;
   /** From here on the transaction stands, whatever happens. */
   commit(): Promise<void>;
   /** Everything that it names is tidied up. */
@@ -58,8 +62,8 @@ export class ChangeJournal {
     await this.#write(tidied, entries, false);
     let path = tidied;
     return {
-      arm: async (whole) => {
-        await this.#write(underWay, whole, true);
+      arm: async () => {
+        await this.#write(underWay, entries, true);
         path = underWay;
         await unlink(tidied);
       },
@@ -93,8 +97,12 @@ export class ChangeJournal {
       const journal = await readJournal(path);
       if (journal !== undefined && (await mayBeRunning(journal.owner, path))) continue;
       // What can't be read was never durable, so nothing of it was done.
-      for (const entry of (journal?.entries ?? []).toReversed()) await settle(guard, entry, isDone);
-      await unlink(path).catch(() => undefined);
+      try {
+        for (const entry of (journal?.entries ?? []).toReversed()) await settle(guard, entry, isDone);
+        await unlink(path);
+      } catch {
+        // The file system refuses it today; the journal stays for the next start, and whoever changes files here meanwhile is told by it himself.
+      }
     }
   }
 }
@@ -119,19 +127,21 @@ async function settle(guard: WorkspaceGuard, { directory, name, staged, backup }
 }
 
 async function takeBack(at: (name: string) => string, { name, staged, backup }: Pick<JournalEntry, "name" | "staged" | "backup">): Promise<void> {
-  const present = await inodeOf(at(name));
+  const present = await contentAt(at(name));
   if (backup === undefined) {
-    if (present !== undefined && present === staged?.inode) await unlink(at(name));
+    if (present !== undefined && present === staged?.sha256) await unlink(at(name));
     return;
   }
-  // Something else in its place is somebody's later work, which stays.
-  const isOurs = staged === undefined ? present === undefined : present === staged.inode;
-  if (isOurs && (await inodeOf(at(backup))) !== undefined) await rename(at(backup), at(name));
+  // Something else in its place is somebody's later work, which stays; an inode would not tell, since it is used again.
+  const isOurs = present === staged?.sha256;
+  if (isOurs && (await contentAt(at(backup))) !== undefined) await rename(at(backup), at(name));
 }
 
-async function inodeOf(path: string): Promise<string | undefined> {
-  const stat = await lstat(path, { bigint: true }).catch(() => undefined);
-  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
+/** What distinguishes what is there; undefined: nothing. */
+async function contentAt(path: string): Promise<string | undefined> {
+  const stat = await lstat(path).catch(() => undefined);
+  if (stat === undefined) return undefined;
+  return stat.isFile() && stat.size <= FILE_BYTES_MAX ? sha256Of(await readFile(path)) : "something else";
 }
 
 async function readJournal(path: string): Promise<Journal | undefined> {

@@ -27,7 +27,7 @@ export function sha256Of(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Reads what is at a path now. Errors: those of the guard; validation, FILE_TOO_LARGE. */
+/** Reads what is at a path now. Errors: those of the guard; sandbox_violation, FILE_TOO_LARGE. */
 export async function readFileState(guard: WorkspaceGuard, path: string, bytesMax: number): Promise<FileState> {
   const real = await guard.resolve(path);
   const relative = guard.relative(real);

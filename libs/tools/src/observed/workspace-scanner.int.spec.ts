@@ -129,6 +129,13 @@ describe("what changed since the look before", () => {
     expect(look()).toEqual(["lib/b.txt: - > b", "lib/deep/c.txt: - > c", "src/b.txt: b > -", "src/deep/c.txt: c > -"]);
   });
 
+  test("the workspace itself that is gone, and comes back", () => {
+    rmSync(workspace, { recursive: true });
+    expect(look()).toEqual([".gitignore: dist/\n*.log\n > -", "a.txt: a > -", "src/b.txt: b > -", "src/deep/c.txt: c > -", "ignored: dist/, x.log"]);
+    write("a.txt", "again");
+    expect(look()).toEqual(["a.txt: - > again"]);
+  });
+
   test("a large file is told, and not kept", () => {
     write("large", Buffer.alloc(5 * 1024 * 1024));
     expect(scanner.scan().changes).toMatchObject([{ path: "large", after: { isKept: false, size: 5 * 1024 * 1024 } }]);
@@ -169,6 +176,13 @@ describe("what is ignored", () => {
     expect(look()).toEqual([".gitignore: dist/\n*.log\n > *.log\n", "1 file or directory ignored no longer"]);
     write("dist/out.js", "changed");
     expect(look()).toEqual(["dist/out.js: out > changed"]);
+  });
+
+  test("and becomes visible as a single file is not new either", () => {
+    write(".gitignore", "dist/\n");
+    expect(look()).toEqual([".gitignore: dist/\n*.log\n > dist/\n", "1 file or directory ignored no longer"]);
+    rmSync(at("x.log"));
+    expect(look()).toEqual(["x.log: log > -"]);
   });
 
   test("from now on was not deleted", () => {

@@ -1,11 +1,12 @@
-import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
+import type { Dirent, Stats } from "node:fs";
 import { excludeText, IgnoreRules, ignoreText } from "../search/ignore-rules.ts";
 import type { IsForbidden } from "../workspace/forbidden-paths.ts";
 import { DATA_MARKER, isProtectedName } from "../workspace/protected-names.ts";
 import { isTemporaryName } from "../workspace/temporary-name.ts";
 import type { ContentPack } from "./content-pack.ts";
 import { gitMarks, markedChanges } from "./git-marks.ts";
-import { type DirectoryNode, emptyDirectory, type FileNode, type Stamp } from "./manifest.ts";
+import { entriesIn, isFresh, isOther, isSame, look, namesIn, stampOf, stampText } from "./look.ts";
+import { type DirectoryNode, emptyDirectory, type FileNode } from "./manifest.ts";
 import type { Observation, ObservedChange } from "./observed-file.ts";
 import { readObserved } from "./read-observed.ts";
 import { ScanNotes } from "./scan-notes.ts";
@@ -15,8 +16,6 @@ const IGNORE_FILE = ".gitignore";
 export const FILES_MAX = 500_000;
 /** Ignored things that are looked at in one pass. */
 const IGNORED_LOOKS_MAX = 2_000;
-/** Two writes within a tick of the file system's clock leave one time; no tick is longer. */
-const TICK_MS = 20;
 
 export interface ScannerOptions {
   /** The workspace's real path. */
@@ -267,9 +266,10 @@ export class WorkspaceScanner {
   /** All that was in a directory is gone. */
   #vanish(node: DirectoryNode, path: string): void {
     const isTold = !this.#isFirst;
-    for (const [name, { file }] of node.files) this.#tell(isTold, { path: `${path}/${name}`, before: file, after: undefined });
-    for (const [name, child] of node.directories) this.#vanish(child, `${path}/${name}`);
-    for (const name of node.ignored.keys()) if (isTold) this.#noteIgnored(`${path}/${name}`);
+    const prefix = path === "" ? "" : `${path}/`;
+    for (const [name, { file }] of node.files) this.#tell(isTold, { path: prefix + name, before: file, after: undefined });
+    for (const [name, child] of node.directories) this.#vanish(child, prefix + name);
+    for (const name of node.ignored.keys()) if (isTold) this.#noteIgnored(prefix + name);
     for (const known of [node.files, node.directories, node.ignored]) known.clear();
     node.stamp = undefined;
   }
@@ -314,53 +314,4 @@ export class WorkspaceScanner {
 
 function newPass(): Pass {
   return { changes: [], notes: new ScanNotes(), ignoredLooks: 0, files: 0 };
-}
-
-function stampOf({ ino, mtimeMs, ctimeMs }: Stats): Stamp {
-  return { ino, mtimeMs, ctimeMs };
-}
-
-function stampText({ ino, size, mtimeMs, ctimeMs }: Stats): string {
-  return `${ino}:${size}:${mtimeMs}:${ctimeMs}`;
-}
-
-/** What is there; undefined also where this user may not look. */
-function look(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether a file is not the one that is known. */
-function isOther(known: FileNode | undefined, stat: Stats | undefined): boolean {
-  return known === undefined || stat === undefined ? (known === undefined) !== (stat === undefined) : !isSame(known, stat);
-}
-
-function isSame(known: Stamp | undefined, stat: Stats): boolean {
-  return known !== undefined && known.ino === stat.ino && known.mtimeMs === stat.mtimeMs && known.ctimeMs === stat.ctimeMs;
-}
-
-/** Whether a later change may leave the same times; a change of the content sets the second of them, whatever a program does to the first. */
-function isFresh({ ctimeMs }: Stats): boolean {
-  return Date.now() - ctimeMs < TICK_MS;
-}
-
-/** None of a directory that is gone or may not be read. */
-function entriesIn(directory: string): Dirent[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory).toSorted();
-  } catch {
-    // It is gone, or may not be read; its own mark tells.
-    return [];
-  }
 }

@@ -1,6 +1,6 @@
-import { ForgeError } from "@forge/protocol";
 import type { ChangePlan, PlannedContent } from "../changes/change-plan.ts";
 import { type FileState, readFileState } from "../changes/file-state.ts";
+import { fileTooLarge } from "../workspace/file-error.ts";
 import { FILE_BYTES_MAX } from "../workspace/read-text-file.ts";
 import { decodeText, encodeText, type TextContent } from "../workspace/text-content.ts";
 import type { WorkspaceGuard } from "../workspace/workspace-guard.ts";
@@ -164,10 +164,7 @@ class PatchedFile {
 
   #set(after: PlannedContent): void {
     if (after.bytes.length > FILE_BYTES_MAX) {
-      throw ForgeError.validation("arguments", `${this.#shown} would have ${after.bytes.length} bytes, more than ${FILE_BYTES_MAX}`, {
-        origin: "tool",
-        reason: "FILE_TOO_LARGE",
-      });
+      throw fileTooLarge(this.#shown, `would have ${after.bytes.length} bytes, more than ${FILE_BYTES_MAX}`);
     }
     this.#after = after;
   }

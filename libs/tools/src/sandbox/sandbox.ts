@@ -81,19 +81,24 @@ export function createSandbox(given: SandboxOptions): Sandbox {
   const { workspace, policy = "preferred", network = { allow: [] }, probe: tryIt = probeSandbox } = options;
   requireHostPatterns("sandbox.network", [...network.allow, ...(network.deny ?? [])]);
   let prepared: Promise<Prepared> | undefined;
+  let tried: Promise<SandboxProbe> | undefined;
+  const probe = (): Promise<SandboxProbe> => {
+    tried ??= tryIt();
+    return tried;
+  };
   const ready = async (): Promise<{ probe: SandboxProbe; prepared: Prepared } | undefined> => {
     if (policy === "off") return undefined;
-    const probe = await tryIt();
-    if (policy === "required" && probe.level !== "enforced") throw unavailable(probe.missing);
-    if (probe.level === "none") return undefined;
+    const found = await probe();
+    if (policy === "required" && found.level !== "enforced") throw unavailable(found.missing);
+    if (found.level === "none") return undefined;
     // Who tidies up temporary files takes it away from a server that has run for long.
     if (prepared !== undefined && !(await isThere(prepared))) prepared = undefined;
     prepared ??= prepare(options);
-    return { probe, prepared: await prepared };
+    return { probe: found, prepared: await prepared };
   };
   return {
     workspace,
-    probe: tryIt,
+    probe,
     enclosure: async (use) => {
       const found = await ready();
       if (found === undefined) return undefined;
@@ -112,6 +117,8 @@ export function createSandbox(given: SandboxOptions): Sandbox {
       if (directory !== undefined) await rm(join(directory, "commondir"), { force: true, recursive: true });
     },
     close: async () => {
+      // It takes away what it made.
+      await tried;
       await (await prepared?.catch(() => undefined))?.close();
     },
   };

@@ -8,7 +8,9 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 export function argumentValidator(schema: { readonly [key: string]: unknown }, { foreign = false } = {}): (args: unknown) => void {
   let validate: ValidateFunction | undefined;
   return (args) => {
-    validate ??= new Ajv2020(foreign ? { strict: false, validateFormats: false, ownProperties: true, logger: false } : { strict: true, ownProperties: true }).compile(schema);
+    validate ??= new Ajv2020(
+      foreign ? { strict: false, validateFormats: false, ownProperties: true, logger: false } : { strict: true, ownProperties: true },
+    ).compile(schema);
     if (validate(args)) return;
     const [error] = validate.errors ?? [];
     const field = fieldOf(error);

@@ -200,7 +200,7 @@ describe("tools.file", () => {
     expect(await refused("tools.file", { operation: "read", path: "pipe" })).toMatchObject({ code: ErrorCode.SANDBOX_VIOLATION });
     expect(await refused("tools.file", { operation: "write", path: "pipe", content: "x" })).toMatchObject({ code: ErrorCode.SANDBOX_VIOLATION });
     expect(await refused("tools.file", { operation: "append", path: "pipe", content: "x" })).toMatchObject({ code: ErrorCode.SANDBOX_VIOLATION });
-    expect(await refused("tools.file", { operation: "read", path: "large" })).toMatchObject({ reason: "FILE_TOO_LARGE" });
+    expect(await refused("tools.file", { operation: "read", path: "large" })).toMatchObject({ code: ErrorCode.SANDBOX_VIOLATION, reason: "FILE_TOO_LARGE" });
     expect(await refused("tools.file", { operation: "append", path: "large", content: "x" })).toMatchObject({ reason: "FILE_TOO_LARGE" });
     expect(await refused("tools.file", { operation: "read", path: "binary" })).toMatchObject({ reason: "NOT_TEXT" });
     expect(await refused("tools.file", { operation: "read", path: "directory" })).toMatchObject({ reason: "EISDIR" });

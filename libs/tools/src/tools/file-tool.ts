@@ -7,6 +7,7 @@ import { type FileState, readFileState, sha256Of } from "../changes/file-state.t
 import type { WorkspaceChanges } from "../changes/workspace-changes.ts";
 import { requireKnownCharacters } from "../patch/known-characters.ts";
 import { oneLine } from "../text.ts";
+import { fileTooLarge } from "../workspace/file-error.ts";
 import { listDirectory } from "../workspace/list-directory.ts";
 import { FILE_BYTES_MAX, RANGED_FILE_BYTES_MAX, readTextFile } from "../workspace/read-text-file.ts";
 import { decodeText, encodeText } from "../workspace/text-content.ts";
@@ -135,10 +136,7 @@ async function plan(guard: WorkspaceGuard, { operation, path, content = "" }: Fi
   const before = await readFileState(guard, path, REPLACED_BYTES_MAX);
   const bytes = operation === "append" ? Buffer.concat([appendable(before, content), added]) : added;
   if (bytes.length > FILE_BYTES_MAX) {
-    throw ForgeError.validation("arguments.content", `${path} would have ${bytes.length} bytes, more than ${FILE_BYTES_MAX}`, {
-      origin: "tool",
-      reason: "FILE_TOO_LARGE",
-    });
+    throw fileTooLarge(path, `would have ${bytes.length} bytes, more than ${FILE_BYTES_MAX}`);
   }
   return [{ before, after: { bytes, mode: undefined } }];
 }

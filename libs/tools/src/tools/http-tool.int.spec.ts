@@ -86,7 +86,7 @@ describe("what is asked", () => {
     [{ "X One": "a" }],
     [{ "": "a" }],
   ])("the headers %j are refused", async (headers) => {
-    await expect(previewOf(tool(), { url: here(), headers: headers as unknown as Record<string, string> })).rejects.toMatchObject({
+    await expect(previewOf(tool(), { url: here(), headers: headers })).rejects.toMatchObject({
       detail: { metadata: { field: "arguments.headers" } },
     });
   });

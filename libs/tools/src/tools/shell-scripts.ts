@@ -9,10 +9,14 @@ export type Scripts = readonly FileStamp[] | "unclear";
 const SCRIPTS_MAX = 32;
 
 const RUN_ANOTHER =
-  /^(?:busybox|chroot|chrt|command|doas|entr|env|eval|exec|find|flock|gdb|ionice|lldb|nice|nohup|npx|parallel|runuser|script|setarch|setpriv|setsid|ssh|stdbuf|strace|su|sudo|taskset|time|timeout|toybox|unshare|watch|xargs)$/;
+  /^(?:ant|bundle|busybox|chroot|chrt|command|composer|direnv|doas|docker|entr|env|eval|exec|find|flock|gdb|gradle|gradlew|hatch|invoke|ionice|just|lldb|mvn|mvnw|nice|nohup|nox|npx|parallel|pdm|pipenv|podman|poetry|rake|runuser|script|setarch|setpriv|setsid|ssh|stdbuf|strace|su|sudo|task|taskset|time|timeout|tox|toybox|unshare|uv|uvx|bunx|watch|xargs)$/;
 const INTERPRETER =
   /^(?:awk|bun|dash|bash|deno|gawk|java|ksh|lua[0-9.]*|mawk|node|nodejs|perl|php|pypy[0-9.]*|python[0-9.]*|Rscript|ruby|sed|sh|ts-node|tsx|zsh)$/;
 const PACKAGE_MANAGER = /^(?:npm|pnpm|yarn)$/;
+/** Another package than that of the directory, another shell, or a program of a package. */
+const ELSEWHERE = /^(?:-C|-w|-F|-r|--prefix|--cwd|--dir|--workspaces?|--filter|--recursive|--script-shell|exec|x|dlx|init|create)(?:=|$)/;
+/** Code among the words, which may lead to any file. */
+const INLINE = /^(?:-[a-zA-Z]*[cep]|--eval|--print|--command|eval|task)$/;
 const MAKE = /^(?:g?make)$/;
 const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
 
@@ -26,6 +30,7 @@ export async function workspaceScripts(words: readonly string[], cwd: string, wo
   const parameters = words.slice(1);
   if (RUN_ANOTHER.test(name)) return "unclear";
   if (INTERPRETER.test(name)) return interpreted(name, parameters, cwd);
+  if (PACKAGE_MANAGER.test(name) && parameters.some((word) => ELSEWHERE.test(word))) return "unclear";
   if (PACKAGE_MANAGER.test(name))
     return stamps(upwards(cwd, workspace).flatMap((at) => ["package.json", ".npmrc", ".yarnrc.yml", "package-lock.json"].map((file) => join(at, file))));
   if (MAKE.test(name)) {
@@ -43,6 +48,7 @@ async function interpreted(name: string, parameters: readonly string[], cwd: str
     // A package of the workspace is many files.
     if ((await exists(join(cwd, first))) || (await exists(join(cwd, `${first}.py`)))) return "unclear";
   }
+  if (!/^[gm]?awk$|^sed$/.test(name) && parameters.some((word) => INLINE.test(word))) return "unclear";
   if (name === "bun" && /^(?:run|test|x|install|add)$/.test(parameters[0] ?? "")) return "unclear";
   for (const path of given(parameters, cwd)) if ((await stat(path).catch(() => undefined))?.isDirectory()) return "unclear";
   return stamps(given(parameters, cwd));

@@ -88,6 +88,14 @@ describe("a rule can be made", () => {
     "sudo ls",
     "nonexistent-program a",
     "npx x",
+    "npm --prefix sub test",
+    "npm exec x",
+    "pnpm -C sub test",
+    "sh -c ./x.sh",
+    "node -e 1",
+    "python3 -c 1",
+    "uv run x.py",
+    "just build",
     "find . -delete",
     "timeout 5 git add a",
     "make -C x",
@@ -111,7 +119,7 @@ describe("a rule can be made", () => {
     write("package.json", '{ "scripts": { "test": "echo 1" } }');
     write("Makefile", "all:\n\techo 1\n");
     repository();
-    const commands = ["./x.sh", "sh x.sh", "node x.js", "node --require=./x.js -e 1", "npm run test", "npm test", "make all", "git commit -m x"];
+    const commands = ["./x.sh", "sh x.sh", "node x.js", "node --require=./x.js y.js", "npm run test", "npm test", "make all", "git commit -m x"];
     const before = await Promise.all(commands.map((command) => preview(command)));
     for (const { ruleKey } of before) expect(ruleKey).not.toBe("");
     expect((await Promise.all(commands.map((command) => preview(command)))).map(({ ruleKey }) => ruleKey)).toEqual(before.map(({ ruleKey }) => ruleKey));
@@ -361,7 +369,7 @@ describe("in the background", () => {
   test("it ends with its turn, unless it was handed to the session, and with that", async () => {
     const [ofTurn, ofSession] = [`sleep ${length++}`, `sleep ${length++}`];
     await callTool(shell(), { command: ofTurn, background: true });
-    await callTool(shell(), { command: ofSession, background: "session" });
+    await callTool(shell(), { command: ofSession, background: true, keep_running: true });
     await eventually("both", async () => (await isRunning(ofTurn)) && (await isRunning(ofSession)));
     const owner = { sessionId: "session", turnId: "next", runId: "", stepId: "" };
     expect(await callTool(processesTool(background), { operation: "list" }, { owner: { ...owner, sessionId: "other" } })).toEqual({ processes: [] });
@@ -389,7 +397,7 @@ describe("in the background", () => {
     for (let count = 0; count < 8; count++) await callTool(shell(), { command: mark, background: true });
     await expect(callTool(shell(), { command: mark, background: true })).rejects.toMatchObject({ reason: "TOO_MANY_PROCESSES" });
     const [inFront, behind, kept] = await Promise.all(
-      [undefined, true, "session" as const].map((one) => previewOf(shell(), { command: "cat a", ...(one === undefined ? {} : { background: one }) })),
+      [{}, { background: true }, { background: true, keep_running: true }].map((how) => previewOf(shell(), { command: "cat a", ...how })),
     );
     expect(new Set([inFront?.ruleKey, behind?.ruleKey, kept?.ruleKey]).size).toBe(3);
     expect([inFront?.risk, behind?.risk, kept?.risk]).toEqual([RiskLevel.READ, RiskLevel.UNSPECIFIED, RiskLevel.UNSPECIFIED]);

@@ -20,7 +20,8 @@ interface ShellArguments {
   command: string;
   timeout_seconds?: number;
   cwd?: string;
-  background?: boolean | "session";
+  background?: boolean;
+  keep_running?: boolean;
   network?: string[];
 }
 
@@ -74,10 +75,10 @@ export function shellTool(guard: WorkspaceGuard, options: ShellOptions): ToolDef
         },
         cwd: { type: "string", minLength: 1, maxLength: 4096, description: "A directory, relative to the workspace." },
         background: {
-          enum: [true, false, "session"],
-          description:
-            'true: returns at once with an id, and the command runs on until it ends, is stopped, or the turn is over. "session": until the session is over.',
+          type: "boolean",
+          description: "Returns at once with an id; the command runs on until it ends, is stopped, or the turn is over.",
         },
+        keep_running: { type: "boolean", description: "With background: until the session is over." },
         network: {
           type: "array",
           items: { type: "string", minLength: 1, maxLength: 256 },
@@ -116,7 +117,7 @@ export function shellTool(guard: WorkspaceGuard, options: ShellOptions): ToolDef
         const started = await background.start(
           { command, cwd, environment: seen, enclosure, scrubber },
           owner,
-          args.background === "session",
+          args.keep_running === true,
           () => sandbox?.commandEnded() ?? Promise.resolve(),
         );
         return { id: started.id, status: started.status };
@@ -139,19 +140,19 @@ export function shellTool(guard: WorkspaceGuard, options: ShellOptions): ToolDef
   };
 }
 
-function isBackground({ background }: ShellArguments): boolean {
-  return background === true || background === "session";
+function isBackground({ background, keep_running: keepRunning }: ShellArguments): boolean {
+  return background === true || keepRunning === true;
 }
 
 /** What goes on after the call, or reaches out, is another thing to allow than the same without, and never one that only reads. */
-function beyond({ background, network = [] }: ShellArguments, preview: ToolPreview): ToolPreview {
+function beyond({ background, keep_running: keepRunning, network = [] }: ShellArguments, preview: ToolPreview): ToolPreview {
   const hosts = [...new Set(network)].sort();
   const words = [
-    ...(background === "session" ? ["in the background, until the session is over"] : background === true ? ["in the background"] : []),
+    ...(keepRunning === true ? ["in the background, until the session is over"] : background === true ? ["in the background"] : []),
     ...(hosts.length === 0 ? [] : [`with the network of ${hosts.join(", ")}`]),
   ].join(" ");
   if (words === "") return preview;
-  const key = `${preview.ruleKey}:${JSON.stringify([background ?? false, hosts])}`;
+  const key = `${preview.ruleKey}:${JSON.stringify([background ?? false, keepRunning ?? false, hosts])}`;
   const hasRule = preview.ruleKey !== "" && key.length <= RULE_KEY_LENGTH_MAX;
   return create(ToolPreviewSchema, {
     title: cutText(`${words}: ${preview.title}`, TEXT_LENGTH_MAX),

@@ -26,6 +26,11 @@ export function fileError(error: unknown, path: string): ForgeError {
   return new ForgeError(known.code, `${path} ${known.what}`, options);
 }
 
+/** A file that is larger than tools read or write; `what` says which, and how large. */
+export function fileTooLarge(path: string, what: string): ForgeError {
+  return new ForgeError(ErrorCode.SANDBOX_VIOLATION, `${path} ${what}`, { origin: "tool", reason: "FILE_TOO_LARGE", metadata: { path } });
+}
+
 /** The system's name of an error, for example ENOENT; empty where it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

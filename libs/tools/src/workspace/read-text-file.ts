@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { ForgeError } from "@forge/protocol";
+import { fileTooLarge } from "./file-error.ts";
 import { decodeText, type Encoding } from "./text-content.ts";
 import type { WorkspaceGuard } from "./workspace-guard.ts";
 
@@ -18,7 +18,7 @@ export interface TextFile {
   readonly size: number;
 }
 
-/** A text file of the workspace, exactly as it is. Errors: validation, FILE_TOO_LARGE and NOT_TEXT; those of the guard. */
+/** A text file of the workspace, exactly as it is. Errors: sandbox_violation, FILE_TOO_LARGE; validation, NOT_TEXT; those of the guard. */
 export async function readTextFile(guard: WorkspaceGuard, path: string, bytesMax = FILE_BYTES_MAX): Promise<TextFile> {
   const handle = await guard.openFile(path);
   try {
@@ -30,7 +30,7 @@ export async function readTextFile(guard: WorkspaceGuard, path: string, bytesMax
   }
 }
 
-/** All bytes of an open file. Errors: validation, FILE_TOO_LARGE. */
+/** All bytes of an open file. Errors: sandbox_violation, FILE_TOO_LARGE. */
 export async function readBounded(handle: FileHandle, path: string, bytesMax: number): Promise<Buffer> {
   // One byte more than allowed, so that a file that grows while it is read is noticed.
   const buffer = Buffer.alloc(Math.min((await handle.stat()).size, bytesMax) + 1);
@@ -40,6 +40,6 @@ export async function readBounded(handle: FileHandle, path: string, bytesMax: nu
     size += bytesRead;
     if (bytesRead === 0 || size === buffer.length) break;
   }
-  if (size > bytesMax) throw ForgeError.validation("path", `${path} is larger than ${bytesMax} bytes`, { origin: "tool", reason: "FILE_TOO_LARGE" });
+  if (size > bytesMax) throw fileTooLarge(path, `is larger than ${bytesMax} bytes`);
   return buffer.subarray(0, size);
 }

@@ -8,6 +8,8 @@ export interface LoadedAgent {
   readonly agent: AgentStep;
   /** Its steps, where it has several; empty: `agent` is all that it does. */
   readonly pipeline: readonly PipelineStep[];
+  /** What it is for, as its file says; empty where it says nothing. */
+  readonly description: string;
   /** What is odd in its file, with positions. */
   readonly warnings: readonly string[];
 }
@@ -23,4 +25,15 @@ export type AgentLookup =
 /** Where a workflow's agents are looked up, by id or id@version. */
 export interface AgentSource {
   find(id: string, version: string | undefined): AgentLookup;
+}
+
+/** What became of looking for an agent that another one calls. */
+export type SubAgentLookup =
+  | AgentLookup
+  /** It calls, at whatever distance, the one that asks: the agents on the way, from it and back to it. */
+  | { readonly kind: "circle"; readonly path: readonly string[] };
+
+/** Where an agent's file finds the agents that it calls. */
+export interface SubAgentSource {
+  find(id: string, version: string | undefined): SubAgentLookup;
 }

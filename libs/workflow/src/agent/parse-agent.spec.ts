@@ -171,7 +171,7 @@ agent:
       "unknown keys",
       agent("  temprature: 1\n"),
       [
-        "6:3: unknown key in agent `temprature`; expected one of id, version, description, model, system, prompt, prompts, prompts_file, pipeline, strategy, tools, temperature, max_tokens, params, output_key, auto_tool_prompt; did you mean `temperature`?",
+        "6:3: unknown key in agent `temprature`; expected one of id, version, description, model, system, prompt, prompts, prompts_file, pipeline, strategy, tools, temperature, max_tokens, params, output_key, auto_tool_prompt, hooks, error_recovery, fallback_models, output_schema, … (23); did you mean `temperature`?",
       ],
     ],
     ["no prompt", "agent: {id: a, version: v1, model: m/a}", ["1:1: agent has no prompt; expected `prompt`, or a pipeline"]],

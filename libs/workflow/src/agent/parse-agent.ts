@@ -1,31 +1,33 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { parseTemplate, templateReferences } from "@forge/domain";
+import { create } from "@bufbuild/protobuf";
 import { ForgeError } from "@forge/protocol";
-import { AgentSpecSchema, BudgetSchema } from "@forge/protocol/session";
-import { type AgentStep, AgentStepSchema } from "@forge/protocol/workflow";
+import { AgentStepSchema } from "@forge/protocol/workflow";
+import { isScalar } from "yaml";
 import { checkKey, checkToolName, NAME_LENGTH_MAX } from "../definition/names.ts";
 import { readIdentity, readSchemaVersion } from "../definition/read-identity.ts";
+import type { SchemaSource } from "../definition/read-output-schema.ts";
 import { type YamlEntry, YamlReader } from "../yaml/yaml-reader.ts";
 import { startOf } from "../yaml/yaml-source.ts";
-import type { LoadedAgent } from "./agent-source.ts";
+import type { LoadedAgent, SubAgentSource } from "./agent-source.ts";
 import type { PipelineStep } from "./pipeline-workflow.ts";
 import { type PromptEntry, PromptLibrary, readPromptEntries } from "./prompt-library.ts";
+import { readLoop } from "./read-loop.ts";
+import { type ModelDefaults, readFallbacks } from "./read-model.ts";
+import { type Common, readModelStep } from "./read-model-step.ts";
 import { type PipelineDraft, readPipeline } from "./read-pipeline.ts";
 import { readStrategy } from "./read-strategy.ts";
-import { readWords, type Words } from "./read-words.ts";
 
 /** What the project's configuration says where an agent's file says nothing. */
-export interface AgentDefaults {
+export interface AgentDefaults extends ModelDefaults {
   /** The file's name in errors. */
   readonly file: string;
-  /** Where an agent names no model. */
-  readonly model: string | undefined;
-  /** Where a model names no provider. */
-  readonly provider: string | undefined;
   /** Of the project; absent: none. */
   readonly prompts?: readonly PromptEntry[];
   /** Reads the file that an agent's `prompts_file` names. Throws ForgeError. Absent: there are none. */
   readonly promptsFile?: (path: string) => readonly PromptEntry[];
+  /** Finds the agents that its `sub_agents` name. Absent: there are none. */
+  readonly agents?: SubAgentSource;
+  /** Finds the file that its `output_schema` names. Absent: there is none. */
+  readonly schemas?: SchemaSource;
 }
 
 /** Bytes of an agent's file; prompts are bounded by 64 Ki characters each. */
@@ -51,14 +53,25 @@ export const AGENT_KEYS = [
   "params",
   "output_key",
   "auto_tool_prompt",
+  "hooks",
+  "error_recovery",
+  "fallback_models",
+  "output_schema",
+  "context_window",
+  "sub_agents",
+  "budget",
 ];
 const LATER_KEYS = ["memory_injection"];
 const TOOLS_MAX = 128;
+/** The tools of that name are the agent's sub-agents. */
+const SUB_AGENT_PREFIX = "agent.";
 const OUTPUT_TOKENS_MAX = 10_000_000;
-const VARIANTS_MAX = 16;
+
+const NO_AGENTS: SubAgentSource = { find: () => ({ kind: "unknown", known: [], unreadable: [] }) };
+const NO_SCHEMAS: SchemaSource = { text: () => ({ kind: "missing", message: "an agent outside of a project can name no file" }) };
 
 /**
- * Reads an agent's YAML: its model, system prompt, prompt or pipeline, tools and strategy (`single` or `react`). Throws one ForgeError, reason
+ * Reads an agent's YAML: its model, system prompt, prompt or pipeline, tools, strategy (`single` or `react`) and what is around its loop. Throws one ForgeError, reason
  * AGENT_VALIDATION: `validation` with every problem's file, line and column, or `unsupported` for what is right and not built.
  */
 export function parseAgent(text: string, defaults: AgentDefaults): LoadedAgent {
@@ -76,17 +89,6 @@ export function parseAgent(text: string, defaults: AgentDefaults): LoadedAgent {
   reader.problems.throwIfAny();
   if (agent === undefined) throw new Error("an agent without problems has no definition");
   return agent;
-}
-
-/** What all steps of an agent have in common. */
-interface Common {
-  readonly at: number;
-  readonly defaults: AgentDefaults;
-  readonly library: PromptLibrary;
-  readonly identity: { readonly agentId: string; readonly agentVersion: string; readonly outputKey: string };
-  readonly model: YamlEntry | undefined;
-  readonly system: YamlEntry | undefined;
-  readonly parameters: Pick<MessageInitShape<typeof AgentSpecSchema>, "tools" | "temperature" | "maxOutputTokens" | "budget">;
 }
 
 function build(
@@ -107,6 +109,9 @@ function build(
   }
   const key = entries.get("output_key");
   const outputKey = key && checkKey(reader.problems, "output_key", reader.text(key.value, "output_key", NAME_LENGTH_MAX));
+  const fallbacks = readFallbacks(reader, entries.get("fallback_models"), defaults);
+  const sources = { agents: defaults.agents ?? NO_AGENTS, schemas: defaults.schemas ?? NO_SCHEMAS };
+  const loop = readLoop(reader, entries, sources, { strategy, tools, fallbacks });
   const common: Common = {
     at,
     defaults,
@@ -114,18 +119,19 @@ function build(
     identity: { agentId: identity?.id ?? "", agentVersion: identity?.version ?? "", outputKey: outputKey?.text ?? "" },
     model: entries.get("model"),
     system: entries.get("system"),
-    parameters: {
-      ...readParameters(reader, entries),
-      tools: strategy === "single" ? [] : tools,
-      budget: create(BudgetSchema, { modelCalls: strategy === "single" || strategy === undefined ? 1 : strategy.modelCalls }),
-    },
+    fallbacks,
+    parameters: { ...readParameters(reader, entries), ...loop },
   };
+  checkSchemaPlace(reader, entries.get("output_schema"), drafts);
   const before = new Set<string>();
   const pipeline: PipelineStep[] = [];
-  for (const draft of drafts) {
+  for (const [index, draft] of drafts.entries()) {
     if (draft.type === "tool") pipeline.push({ id: draft.id, tool: draft.tool, inputs: draft.inputs });
     else {
-      const model = readModelStep(reader, draft, common, drafts.length === 1 ? undefined : before);
+      const isLast = index === drafts.length - 1;
+      // The answers before the last one are its own notes.
+      const parameters = isLast ? common.parameters : { ...common.parameters, outputSchemaJson: "" };
+      const model = readModelStep(reader, draft, { ...common, parameters }, drafts.length === 1 ? undefined : before);
       if (model !== undefined) pipeline.push({ id: draft.id, model });
     }
     before.add(draft.id);
@@ -134,7 +140,19 @@ function build(
   if (identity === undefined || strategy === undefined || reader.problems.any) return undefined;
   const agent = first?.model ?? create(AgentStepSchema, { agentId: identity.id, agentVersion: identity.version });
   const isPlain = pipeline.length === 1 && first !== undefined;
-  return { agent, pipeline: isPlain ? [] : pipeline, warnings: reader.problems.warnings };
+  return { agent, pipeline: isPlain ? [] : pipeline, description: descriptionOf(reader, entries.get("description")), warnings: reader.problems.warnings };
+}
+
+/** Anything may stand there; only a text is of use. */
+function descriptionOf(reader: YamlReader, entry: YamlEntry | undefined): string {
+  const node = entry === undefined ? null : reader.resolve(entry.value);
+  return isScalar(node) && typeof node.value === "string" ? node.value.replaceAll("\0", "").toWellFormed().trim() : "";
+}
+
+/** A tool has no answer that could be asked for again. */
+function checkSchemaPlace(reader: YamlReader, entry: YamlEntry | undefined, drafts: readonly PipelineDraft[]): void {
+  if (entry === undefined || drafts.at(-1)?.type !== "tool") return;
+  reader.problems.add(entry.offset, "output_schema of an agent is what its last answer matches, and its pipeline ends with a tool; expected it at the step");
 }
 
 /** `prompt`, or a pipeline. */
@@ -183,78 +201,13 @@ function readParameters(reader: YamlReader, entries: ReadonlyMap<string, YamlEnt
   };
 }
 
-/** One model step; `before` are the ids of the steps before it in a pipeline of several. */
-function readModelStep(
-  reader: YamlReader,
-  draft: Extract<PipelineDraft, { readonly type: "model" }>,
-  common: Common,
-  before: ReadonlySet<string> | undefined,
-): AgentStep | undefined {
-  const prompt = readWords(reader, draft.prompt, "prompt", common.library);
-  const systemEntry = draft.system ?? common.system;
-  const system = systemEntry && readWords(reader, systemEntry, "system", common.library);
-  const model = readModel(reader, draft.model ?? common.model, common.at, common.defaults);
-  if (prompt !== undefined) checkPrompt(reader, prompt, before);
-  if (prompt === undefined || model === undefined) return undefined;
-  const systems = system?.choices ?? [{ name: "", weight: 1, text: "" }];
-  const variants = prompt.choices.flatMap((words) =>
-    systems.map((role) => ({
-      name: [role.name, words.name].filter((name) => name !== "").join(" + "),
-      weight: words.weight * role.weight,
-      prompt: words.text,
-      system: role.text,
-    })),
-  );
-  if (variants.length > VARIANTS_MAX)
-    reader.problems.add(prompt.written.offset, `${variants.length} prompts to be tried beside each other; at most ${VARIANTS_MAX} are allowed`);
-  return create(AgentStepSchema, {
-    ...common.identity,
-    agent: create(AgentSpecSchema, { ...common.parameters, model, system: systems[0]?.text }),
-    prompt: prompt.choices[0]?.text,
-    variants: variants.length > 1 ? variants : [],
-  });
-}
-
-function readModel(reader: YamlReader, entry: YamlEntry | undefined, at: number, { model, provider }: AgentDefaults): string | undefined {
-  const written = entry && reader.text(entry.value, "model", 256);
-  if (entry !== undefined && written === undefined) return undefined;
-  const name = written?.text ?? model;
-  if (name === undefined) {
-    reader.problems.add(at, "agent has no model; expected `model: provider/model`, or default_model in runtime.yaml");
-    return undefined;
-  }
-  const full = name.includes("/") || provider === undefined ? name : `${provider}/${name}`;
-  if (/^[!-.0-~]+\/[!-~]+$/.test(full)) return full;
-  reader.problems.add(written?.offset ?? at, `model \`${name.slice(0, 80)}\` names no provider; expected provider/model, for example openai/gpt-5`);
-  return undefined;
-}
-
 function readTools(reader: YamlReader, entry: YamlEntry | undefined): string[] {
   const names = new Set<string>();
   for (const item of (entry && reader.list(entry.value, "tools")) ?? []) {
     const name = checkToolName(reader.problems, reader.text(item, "an item of tools", NAME_LENGTH_MAX));
-    if (name !== undefined) names.add(name.text);
+    if (name?.text.startsWith(SUB_AGENT_PREFIX)) reader.problems.add(name.offset, `tool \`${name.text}\` is a sub-agent's; expected it under sub_agents`);
+    else if (name !== undefined) names.add(name.text);
   }
   if (names.size > TOOLS_MAX) reader.problems.add(startOf(entry?.value), `${names.size} tools; at most ${TOOLS_MAX} are allowed`);
   return Array.from(names);
-}
-
-/** A prompt sees the step's inputs as `inputs`; a single one the run's state as `state`, one of several the steps before it by their ids. */
-function checkPrompt(reader: YamlReader, { choices, written }: Words, before: ReadonlySet<string> | undefined): void {
-  const names = ["inputs", ...(before ?? ["state"])];
-  for (const { text, name } of choices) {
-    // A prompt from elsewhere has no place in this file.
-    const at = (position: number): number => (name === "" ? reader.source.offsetInScalar(written.node, position) : written.offset);
-    const what = name === "" ? "prompt" : `prompt ${name}`;
-    if (text.trim() === "") reader.problems.add(written.offset, `the ${what} is empty`);
-    const template = parseTemplate(text);
-    if (!template.ok) {
-      reader.problems.add(at(template.error.position), `${what}: ${template.error.message}`);
-      continue;
-    }
-    for (const { reference } of templateReferences(template.value)) {
-      const root = reference[0];
-      if (root !== undefined && !names.includes(root.name)) reader.problems.addUnknown(at(root.position), `name in the ${what}`, root.name, names);
-    }
-  }
 }

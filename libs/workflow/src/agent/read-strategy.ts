@@ -1,11 +1,10 @@
 import { isScalar } from "yaml";
 import type { YamlEntry, YamlReader } from "../yaml/yaml-reader.ts";
 
-const ITERATIONS_DEFAULT = 10;
 const ITERATIONS_MAX = 1000;
 
-/** How an agent works: one model call, or as many as its loop may take. */
-export type Strategy = "single" | { readonly modelCalls: number };
+/** How an agent works: one model call, or a loop of them with the bound that is given. */
+export type Strategy = "single" | { readonly modelCalls: number | undefined };
 
 /** An agent's `strategy`: a word, or a mapping with type and max_iterations. */
 export function readStrategy(reader: YamlReader, entry: YamlEntry | undefined): Strategy | undefined {
@@ -18,7 +17,7 @@ export function readStrategy(reader: YamlReader, entry: YamlEntry | undefined): 
   if (stop !== undefined) reader.problems.warn(stop.offset, "stop_conditions are not used: the loop ends with an answer that calls no tool");
   const [type, iterations] = [entries.get("type"), entries.get("max_iterations")];
   const name = type === undefined ? "single" : reader.choice(type.value, "strategy", ["single", "react", "custom"]);
-  const modelCalls = (iterations && reader.number(iterations.value, "max_iterations", 1, ITERATIONS_MAX, true)) ?? ITERATIONS_DEFAULT;
+  const modelCalls = iterations && reader.number(iterations.value, "max_iterations", 1, ITERATIONS_MAX, true);
   if (name === "react") return { modelCalls };
   if (name === "custom")
     reader.problems.addUnsupported(

@@ -6,15 +6,19 @@ import type { YamlReader } from "../yaml/yaml-reader.ts";
 import { startOf } from "../yaml/yaml-source.ts";
 import type { DefinitionSource } from "./definition-source.ts";
 
+/** Of a step's schema. */
 const SCHEMA_BYTES_MAX = 65_536;
 
-/** A step's `output_schema` as JSON text: written out, or a JSON file of the project. Empty where something is wrong. */
-export function readOutputSchema(reader: YamlReader, node: Node, source: DefinitionSource): string {
+/** Where the files are found that a schema may lie in. */
+export type SchemaSource = Pick<DefinitionSource, "text">;
+
+/** The `output_schema` of a step or an agent as JSON text: written out, or a JSON file of the project. Empty where something is wrong. */
+export function readOutputSchema(reader: YamlReader, node: Node, source: SchemaSource, bytesMax = SCHEMA_BYTES_MAX): string {
   const resolved = reader.resolve(node);
   const text = isScalar(resolved) && typeof resolved.value === "string" ? fromFile(reader, node, resolved.value, source) : written(reader, node);
   const bytes = Buffer.byteLength(text);
-  if (bytes <= SCHEMA_BYTES_MAX) return text;
-  reader.problems.add(startOf(node), `output_schema has ${bytes} bytes of JSON; at most ${SCHEMA_BYTES_MAX} are allowed`);
+  if (bytes <= bytesMax) return text;
+  reader.problems.add(startOf(node), `output_schema has ${bytes} bytes of JSON; at most ${bytesMax} are allowed`);
   return "";
 }
 
@@ -33,7 +37,7 @@ function written(reader: YamlReader, node: Node): string {
   return "";
 }
 
-function fromFile(reader: YamlReader, node: Node, path: string, source: DefinitionSource): string {
+function fromFile(reader: YamlReader, node: Node, path: string, source: SchemaSource): string {
   if (!path.endsWith(".json")) {
     reader.problems.add(startOf(node), `output_schema is the text \`${clip(path)}\`; expected a mapping, or a .json file of the project`);
     return "";

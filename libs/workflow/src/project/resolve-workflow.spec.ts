@@ -99,6 +99,63 @@ describe("resolveWorkflow", () => {
     expect(unknown.message).toBe("workflows/y.yaml:2:37: unknown agent `hlper`; expected one of bad, helper; did you mean `helper`?");
   });
 
+  it("takes an agent with hooks, a budget, a schema and agents that it calls, as whoever checks definitions does", async () => {
+    await using files = await projectFiles({
+      ...FILES,
+      "agents/team/lead.yaml": `
+agent:
+  id: lead
+  version: v1
+  model: demo/echo
+  prompt: "{{ state.inputs }}"
+  strategy: react
+  tools: [tools.file]
+  hooks: [forge.tool_enforcement, {name: mine, at: [on_post_llm]}]
+  error_recovery: stop
+  fallback_models: [demo/chat]
+  output_schema: ./answer.json
+  context_window: 8000
+  budget: {cost: 1.5}
+  sub_agents: [middle, helper@v1, {agent: helper, name: second, history: shared}]
+`,
+      "agents/team/answer.json": '{"type": "object"}',
+      "agents/middle.yaml":
+        "agent: {id: middle, version: v1, description: Stands between., model: demo/echo, prompt: '{{ inputs.task }}', strategy: react, sub_agents: [helper]}",
+      "workflows/led.yaml": workflow("led", "v1", "lead"),
+    });
+    const { definition, warnings } = await resolveWorkflow("led", { directory: files.root });
+    expect(checkDefinition(definition, { sha256: () => "" })).not.toHaveProperty("rejection");
+    const kind = definition.steps[0]?.kind;
+    const spec = kind?.case === "agent" ? kind.value.agent : undefined;
+    expect(spec).toMatchObject({ outputSchemaJson: '{"type":"object"}', contextWindowTokens: 8000, budget: { modelCalls: 10, costMicroUsd: 1_500_000n } });
+    expect(spec?.subAgents.map(({ name, description, agent: sub }) => [name, description, sub?.subAgents.map((below) => below.name)])).toStrictEqual([
+      ["middle", "Stands between.", ["helper"]],
+      ["helper", "", []],
+      ["second", "", []],
+    ]);
+    expect(warnings.map((warning) => warning.split(":")[0])).toStrictEqual(["agents/middle.yaml", "agents/team/lead.yaml", "agents/team/lead.yaml"]);
+  });
+
+  it("refuses agents that call each other, from wherever they are named, and shows what is wrong with one that is called", async () => {
+    const calling = (id: string, called: string): string =>
+      `agent: {id: ${id}, version: v1, model: demo/echo, prompt: "{{ inputs.a }}", strategy: react, sub_agents: [${called}]}`;
+    await using files = await projectFiles({
+      ...FILES,
+      "agents/x.yaml": calling("x", "y"),
+      "agents/y.yaml": calling("y", "z"),
+      "agents/z.yaml": calling("z", "x@v1"),
+      "agents/self.yaml": calling("self", "self"),
+      "agents/outer.yaml": calling("outer", "y"),
+      "agents/worse.yaml": calling("worse", "bad"),
+    });
+    const message = async (id: string): Promise<string> => (await failure(resolveWorkflow(id, { directory: files.root }))).message;
+    const end = "expected an end to it";
+    expect(await message("x")).toBe(`agents/z.yaml:1:103: agents that call each other: x@v1 -> y@v1 -> z@v1 -> x@v1; ${end}`);
+    expect(await message("outer")).toBe(`agents/x.yaml:1:103: agents that call each other: y@v1 -> z@v1 -> x@v1 -> y@v1; ${end}`);
+    expect(await message("self")).toBe(`agents/self.yaml:1:106: agents that call each other: self@v1 -> self@v1; ${end}`);
+    expect(await message("worse")).toBe("agents/broken.yaml:1:1: agent has no prompt; expected `prompt`, or a pipeline");
+  });
+
   it("runs an agent by its id, before a workflow of the same, with what its prompts read as inputs", async () => {
     await using files = await projectFiles({
       ...FILES,

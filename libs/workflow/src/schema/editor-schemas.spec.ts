@@ -39,7 +39,7 @@ const source: DefinitionSource = {
 
 const parsers: Readonly<Record<SchemaName, (text: string) => unknown>> = {
   workflow: (text) => parseWorkflow(text, { file: "w.yaml", agents, source }),
-  agent: (text) => parseAgent(text, { file: "a.yaml", model: "demo/x", provider: undefined }),
+  agent: (text) => parseAgent(text, { file: "a.yaml", model: "demo/x", provider: undefined, agents, schemas: source }),
   runtime: (text) => parseConfig(text, "runtime.yaml"),
 };
 
@@ -100,6 +100,19 @@ const RIGHT: readonly (readonly [SchemaName, string])[] = [
       "tools: [t.x], output_key: k, params: {max_tokens: 5}, prompts: [{id: a, text: b, weight: 1}], pipeline: [{id: a, type: model, prompt: prompts.a}, {id: b, type: tool, tool: t.x, inputs: {q: a.k}}]",
     ),
   ],
+  [
+    "agent",
+    agentOf(
+      "prompt: x, strategy: react, hooks: [forge.reflexion, {name: forge.reminder, config: {text: t}}, {name: mine, at: on_pre_llm, timeout: 1}, {name: b, at: [on_user_message, on_post_llm], timeout: 5m}], error_recovery: ask, context_window: 256, budget: {model_calls: 3, tool_calls: 0, tokens: 5, cost: 0.01, wall_time: 1h, steps: 9}",
+    ),
+  ],
+  [
+    "agent",
+    agentOf(
+      "prompt: x, strategy: react, tools: [tools.file], fallback_models: [m/a, m/b], output_schema: {type: object}, sub_agents: [reviewer@v1, {agent: reviewer, name: other, description: '', history: forked}]",
+    ),
+  ],
+  ["agent", agentOf("prompt: x, output_schema: schemas/a.json")],
   ["runtime", "default_model: demo/x\npolicy: {rules: [{tool: 'tools.*', decision: ask}], approval_ttl: 5m}\n"],
   ["runtime", "{}"],
 ];
@@ -145,6 +158,21 @@ const WRONG: readonly (readonly [SchemaName, string])[] = [
   ["agent", agentOf("model: demo/x")],
   ["agent", agentOf("prompt: x, temperature: 3")],
   ["agent", agentOf("prompt: x, promt: y")],
+  ["agent", agentOf("prompt: x, hooks: [mine]")],
+  ["agent", agentOf("prompt: x, hooks: [{name: mine}]")],
+  ["agent", agentOf("prompt: x, hooks: [{name: mine, at: [on_llm]}]")],
+  ["agent", agentOf("prompt: x, hooks: [{name: mine, at: [on_pre_llm, on_pre_llm]}]")],
+  ["agent", agentOf("prompt: x, hooks: [{name: mine, at: []}]")],
+  ["agent", agentOf("prompt: x, error_recovery: perhaps")],
+  ["agent", agentOf("prompt: x, fallback_models: [m/a, m/b, m/c, m/d]")],
+  ["agent", agentOf("prompt: x, output_schema: object")],
+  ["agent", agentOf("prompt: x, context_window: 255")],
+  ["agent", agentOf("prompt: x, sub_agents: [{name: a}]")],
+  ["agent", agentOf("prompt: x, tools: [tools.file], sub_agents: [{agent: reviewer, name: A}]")],
+  ["agent", agentOf("prompt: x, tools: [tools.file], sub_agents: [{agent: reviewer, history: some}]")],
+  ["agent", agentOf("prompt: x, budget: {calls: 1}")],
+  ["agent", agentOf("prompt: x, budget: {cost: 0}")],
+  ["agent", agentOf("prompt: x, strategy: react, budget: {model_calls: 1001}")],
   ["runtime", "overwrite_policy: perhaps\n"],
   ["runtime", "policy: {default: maybe}\n"],
 ];

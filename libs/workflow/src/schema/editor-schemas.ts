@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { RuntimeConfigSchema } from "../project/config-schema.ts";
+import { agentLoopProperties } from "./agent-loop-schema.ts";
 import { conditional, DIALECT, duration, id, KEY, mapping, names, text, version, wholeNumber } from "./schema-parts.ts";
 import { stepSchema } from "./step-schema.ts";
 
@@ -135,6 +136,7 @@ function agent(): JsonObject {
               temperature: { type: "number", minimum: 0, maximum: 2 },
               max_tokens: wholeNumber("Of one answer.", 1, 10_000_000),
               auto_tool_prompt: { description: "Taken and not used: tools are described to the model in any case." },
+              ...agentLoopProperties(),
             },
             ["id", "version"],
           ),

@@ -13,7 +13,7 @@ export const agents: AgentSource = {
       agentId: id,
       agentVersion: "v1",
     });
-    return { kind: "found", agent: { agent, pipeline: [], warnings: [] } };
+    return { kind: "found", agent: { agent, pipeline: [], description: "Reviews a diff.", warnings: [] } };
   },
 };
 

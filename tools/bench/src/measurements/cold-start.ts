@@ -50,7 +50,8 @@ async function forgeRun(project: string, cache: string): Promise<number> {
   return seconds - (Date.parse(run.completed_at) - Date.parse(run.created_at)) / 1000;
 }
 
-async function databaseStart(dataDirectory: string): Promise<number> {
+/** Seconds until a PostgreSQL of its own takes connections; it is ended then. */
+export async function databaseStart(dataDirectory: string): Promise<number> {
   const began = performance.now();
   const server = await startEmbedded({ dataDirectory });
   const seconds = (performance.now() - began) / 1000;

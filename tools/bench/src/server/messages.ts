@@ -6,6 +6,8 @@ export interface ServerConfig {
   readonly connection: PostgresConnection;
   /** Where its executor works and finds `functions/`; absent: it has no executor. */
   readonly project?: string;
+  /** Where its executor finds providers; set: it serves no tools, which another process does. */
+  readonly models?: Readonly<Record<string, string>>;
 }
 
 /** What it answers once it serves. */

@@ -13,7 +13,7 @@ import type { ServerConfig, ServerReady } from "./messages.ts";
 // A control plane, with or without an executor in its process, as `forge up` has them; its store counts what is written.
 
 const NAMESPACE = "default";
-const { connection, project } = configOf<ServerConfig>();
+const { connection, project, models } = configOf<ServerConfig>();
 const cleanup = new AsyncDisposableStack();
 const statements = countStatements();
 const counting = countWrites(await createPostgresStore(connection));
@@ -34,7 +34,14 @@ if (project !== undefined) {
   const port = createLocalClient(apis, { namespace: NAMESPACE, principal: "worker:bench", role: "worker" });
   cleanup.defer(() => port.close());
   const functionsDirectory = path.join(project, "functions");
-  const executor = await startExecutor({ port, name: "bench", queues: ["default"], workspace: project, functionsDirectory, environment: {}, logger });
+  const executor = await startExecutor({
+    port,
+    name: "bench",
+    queues: ["default"],
+    workspace: project,
+    ...(models === undefined ? { functionsDirectory, environment: {} } : { environment: models, servesTools: false }),
+    logger,
+  });
   cleanup.defer(() => executor.stop());
 }
 const [clientToken, workerToken] = [newToken(), newToken()];

@@ -10,7 +10,7 @@ import type { Subject } from "../subject.ts";
 const TOKEN = /^forge_[A-Za-z0-9_-]{43}$/;
 const TOKEN_FILES = ["token", "worker-token"];
 /** Of the providers that there are; a project may name another variable for its key. */
-const KEYS = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
+const KEYS = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"];
 
 /** The tokens that a server keeps beside its data. */
 export async function checkTokenFiles({ dataDirectory }: Subject): Promise<readonly Found[]> {

@@ -422,7 +422,8 @@ class SessionService:
             cancellation: Gives the call up from another thread, which then fails with `cancelled`.
 
         Raises:
-            ForgeError: not_found; validation; resource_exhausted, FORK_TOO_LARGE; what every call may fail with.
+            ForgeError: not_found; validation, of a model that nobody serves as well; resource_exhausted,
+                FORK_TOO_LARGE; what every call may fail with.
         """
         message = to_request(session_pb2.ForkSessionRequest, request, {"header": header, "session_id": session_id, "through_seq": through_seq, "title": title, "labels": labels, "model": model})
         return self._channel.unary("/forge.session.v1.SessionService/ForkSession", message, session_pb2.ForkSessionResponse, timeout, cancellation)

@@ -15,6 +15,8 @@ from forge_client.worker.context import (
 )
 from forge_client.worker.decorators import function, hook, model_provider, tool
 from forge_client.worker.hook_context import AddMessage, Block, DenyCall, GoOn, HookContext, HookMessage, HookToolCall, ReplaceText
+from forge_client.worker.input_required import InputRequired
+from forge_client.worker.preview import Preview
 from forge_client.worker.run import run_worker
 from forge_client.worker.worker import Worker, start_worker
 
@@ -28,8 +30,10 @@ __all__ = [
     "HookContext",
     "HookMessage",
     "HookToolCall",
+    "InputRequired",
     "Message",
     "ModelCall",
+    "Preview",
     "Reasoning",
     "ReplaceText",
     "Text",

@@ -9,12 +9,15 @@ from dataclasses import asdict
 from datetime import datetime, timezone
 from typing import Any, get_args
 
-from forge_client.worker.capability import Marked
+from forge_client.worker.capability import Marked, Previewing
 from forge_client.worker.context import Finish, FinishReason, FunctionContext, ModelCall, Reasoning, Text, ToolCall, ToolContext, Usage
 from forge_client.worker.describe import describe_raised, trace_of
 from forge_client.worker.hook_context import HookContext, edits_json
+from forge_client.worker.input_required import InputRequired
 from forge_client.worker.json_values import to_json, well_formed
+from forge_client.worker.preview import preview_json
 from forge_client.worker.schema import ArgumentsError
+from forge_client.worker.user_notes import UserNotes
 
 # What an artifact may hold.
 _RESULT_BYTES_MAX = 16 * 1024 * 1024
@@ -39,6 +42,10 @@ class ResultError(Exception):
     """What was returned can't be kept."""
 
 
+class StaleError(Exception):
+    """The facts are others than those that were shown."""
+
+
 class Call:
     """A call, from its request to its answer."""
 
@@ -49,6 +56,7 @@ class Call:
         self._cancelled = threading.Event()
         self._task: asyncio.Future[Any] | None = None
         self._keywords: dict[str, Any] = {}
+        self._preview_keywords: dict[str, Any] = {}
         self._lock = threading.Lock()
 
     def prepare(self) -> dict[str, Any] | None:
@@ -62,8 +70,15 @@ class Call:
             return {"kind": "arguments", "field": error.field, "message": str(error)}
         except Exception as error:
             return {"kind": "arguments", "field": "arguments", "message": f"arguments can't be taken: {describe_raised(error)}"}
+        context = self._context()
         if parameters.context_name is not None:
-            self._keywords[parameters.context_name] = self._context()
+            self._keywords[parameters.context_name] = context
+        if self._marked.preview is not None:
+            previewing = self._marked.preview
+            # Values of its own: what it does to them is not what the call gets.
+            self._preview_keywords = {name: value for name, value in parameters.convert(self._request["arguments"]).items() if name in previewing.names}
+            if previewing.parameters.context_name is not None:
+                self._preview_keywords[previewing.parameters.context_name] = context
         return None
 
     def cancel(self) -> None:
@@ -83,6 +98,10 @@ class Call:
             return "R", self._result()
         except ResultError as error:
             return "E", {"kind": "result", "message": str(error)}
+        except InputRequired as error:
+            return "E", {"kind": "input", "message": error.question, "resume": error.resume_json}
+        except StaleError:
+            return "E", {"kind": "stale", "message": ""}
         except asyncio.CancelledError:
             return "E", {"kind": "cancelled" if self._cancelled.is_set() else "raised", "message": "CancelledError"}
         # SystemExit, KeyboardInterrupt and the like end a call here, not the process.
@@ -95,14 +114,31 @@ class Call:
     def _result(self) -> str:
         function = self._marked.function
         if self._marked.capability.kind == "model":
-            self._answer(function(ModelCall(self._request["model"], self._cancelled, self._logger(), self._deadline())))
+            self._answer(function(ModelCall(self._request["model"], self._cancelled, self._logger(), self._deadline(), self._heartbeat)))
             return "{}"
         if self._marked.capability.kind == "hook":
-            return self._edits(function(HookContext(self._request["hook"], self._cancelled, self._logger(), self._deadline())))
+            return self._edits(function(HookContext(self._request["hook"], self._cancelled, self._logger(), self._deadline(), self._heartbeat)))
+        previewing = self._marked.preview
+        if previewing is not None:
+            if self._request["preview"]:
+                return to_json(self._preview(previewing))
+            # What it was decided on must still be so, right before anything happens.
+            shown = self._request["facts"]
+            if shown is not None and self._preview(previewing)["facts"] != shown:
+                raise StaleError
         returned = function(**self._keywords)
         if inspect.isawaitable(returned):
             returned = self._awaited(returned)
         return self._json(returned)
+
+    def _preview(self, previewing: Previewing) -> dict[str, Any]:
+        told = previewing.function(**self._preview_keywords)
+        if inspect.isawaitable(told):
+            told = self._awaited(told)
+        try:
+            return preview_json(told, self._marked.capability.risk)
+        except ValueError as error:
+            raise ResultError(str(error)) from error
 
     def _edits(self, returned: Any) -> str:
         if inspect.isawaitable(returned):
@@ -181,8 +217,11 @@ class Call:
     def _context(self) -> ToolContext | FunctionContext:
         ids, logger, deadline = self._request["context"], self._logger(), self._deadline()
         if self._marked.capability.kind == "function":
-            return FunctionContext(ids, self._cancelled, logger, deadline)
-        return ToolContext(ids, self._cancelled, logger, deadline, self._report)
+            return FunctionContext(ids, self._cancelled, logger, deadline, self._heartbeat)
+        return ToolContext(ids, self._cancelled, logger, deadline, self._heartbeat, self._report, UserNotes(self._send))
+
+    def _heartbeat(self) -> None:
+        self._send("H", {})
 
     def _report(self, text: object) -> None:
         if not isinstance(text, str):

@@ -33,8 +33,22 @@ class Capability:
     risk: Risk = "execute"
     # Seconds that one call may take; None: no bound but the task's own.
     timeout: float | None = None
+    # Of a tool: whether it can tell what a call would do.
+    previews: bool = False
     # Of a hook: where it can be called.
     at: tuple[HookPoint, ...] = ()
+
+
+@dataclass(frozen=True)
+class Previewing:
+    """What tells what a call would do, and what it is called with: some or all of the tool's arguments, by name."""
+
+    function: Callable[..., Any]
+    parameters: Parameters
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self.parameters.schema["properties"])
 
 
 @dataclass(frozen=True)
@@ -45,9 +59,19 @@ class Marked:
     function: Callable[..., Any]
     # None for a model provider and a hook, which are called with a ModelCall and a HookContext.
     parameters: Parameters | None
+    # Of a tool that can tell what a call would do.
+    preview: Previewing | None = None
 
 
-def mark_tool(function: Callable[..., Any], name: str | None, description: str | None, idempotent: bool, risk: Risk, timeout: float) -> None:
+def mark_tool(
+    function: Callable[..., Any],
+    name: str | None,
+    description: str | None,
+    idempotent: bool,
+    risk: Risk,
+    timeout: float,
+    preview: Callable[..., Any] | None,
+) -> None:
     """Raises TypeError for a function that can't be a tool, ValueError for a value that a tool can't have."""
     parameters = parameters_of(function, (ToolContext,))
     text = inspect.getdoc(function) or "" if description is None else description
@@ -57,8 +81,17 @@ def mark_tool(function: Callable[..., Any], name: str | None, description: str |
         raise ValueError(f'the risk of {function.__qualname__} is "{risk}": it must be read, change or execute')
     if not timeout > 0:
         raise ValueError(f"the timeout of {function.__qualname__} is {timeout} s: it must be more than 0")
-    capability = Capability("tool", _checked(name or function.__name__), text, parameters.schema, idempotent, risk, timeout)
-    setattr(function, _MARK, Marked(capability, function, parameters))
+    previewing = None if preview is None else _previewing(function, parameters, preview)
+    capability = Capability("tool", _checked(name or function.__name__), text, parameters.schema, idempotent, risk, timeout, previewing is not None)
+    setattr(function, _MARK, Marked(capability, function, parameters, previewing))
+
+
+def _previewing(function: Callable[..., Any], parameters: Parameters, preview: Callable[..., Any]) -> Previewing:
+    found = Previewing(preview, parameters_of(preview, (ToolContext,)))
+    more = sorted(found.names - set(parameters.schema["properties"]))
+    if more:
+        raise TypeError(f"the preview of {function.__qualname__} takes {', '.join(more)}, which is no argument of the tool")
+    return found
 
 
 def mark_function(function: Callable[..., Any], name: str | None) -> None:

@@ -64,13 +64,15 @@ class Answer:
 class Listener:
     """Who hears what a call says while it runs."""
 
-    # Of frames O and M.
+    # Of frames O, M and N.
     frame: Callable[[str, Any], None]
     # The stream's name and a line.
     line: Callable[[str, str], None]
     # What was printed to standard output, as it came.
     printed: Callable[[str], None]
     log: Callable[[int, str], None]
+    # At whatever it says.
+    alive: Callable[[], None]
 
 
 class ChildProcess:
@@ -228,14 +230,17 @@ class ChildProcess:
         elif kind == "E":
             self._settle(Answer("error", payload))
         elif self._listener is not None:
+            self._listener.alive()
             if kind == "L":
                 self._listener.log(payload["level"], payload["message"])
-            else:
+            elif kind != "H":
                 self._listener.frame(kind, payload)
 
     async def _read_prints(self, name: str, stream: asyncio.StreamReader) -> None:
         while data := await stream.read(_CHUNK):
             text = self._lines[name].push(data)
+            if self._listener is not None:
+                self._listener.alive()
             if name == "stderr":
                 self._last_words = (self._last_words + text)[-_LAST_WORDS_LENGTH:]
             elif self._listener is not None:

@@ -7,14 +7,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from forge_client.worker.user_notes import UserNotes
+
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "error", "other"]
 
 
 class CallContext:
     """What every call has: how long it may go on, and where it may log."""
 
-    def __init__(self, cancelled: threading.Event, logger: logging.Logger, deadline: datetime | None) -> None:
+    def __init__(self, cancelled: threading.Event, logger: logging.Logger, deadline: datetime | None, heartbeat: Callable[[], None]) -> None:
         self._cancelled = cancelled
+        self._heartbeat = heartbeat
         # Records go to the worker's log, with the call's ids.
         self.logger = logger
         # When the call must have ended, in UTC; None: no bound.
@@ -31,14 +34,25 @@ class CallContext:
         """Sleeps for so many seconds, or until the call is asked to stop; returns whether it was."""
         return self._cancelled.wait(timeout)
 
+    def heartbeat(self) -> None:
+        """Says that the work goes on. Of a step with a `heartbeat_timeout`, what neither says this nor puts anything out for so long is stopped."""
+        self._heartbeat()
+
 
 class ToolContext(CallContext):
     """The context of one tool call. Ids that don't apply are empty: a call is of a session's turn, or of a run's step."""
 
     def __init__(
-        self, ids: Mapping[str, Any], cancelled: threading.Event, logger: logging.Logger, deadline: datetime | None, report: Callable[[str], None]
+        self,
+        ids: Mapping[str, Any],
+        cancelled: threading.Event,
+        logger: logging.Logger,
+        deadline: datetime | None,
+        heartbeat: Callable[[], None],
+        report: Callable[[str], None],
+        notes: UserNotes,
     ) -> None:
-        super().__init__(cancelled, logger, deadline)
+        super().__init__(cancelled, logger, deadline, heartbeat)
         self.tool_call_id: str = ids["tool_call_id"]
         self.session_id: str = ids["session_id"]
         self.turn_id: str = ids["turn_id"]
@@ -46,18 +60,39 @@ class ToolContext(CallContext):
         self.step_id: str = ids["step_id"]
         # The same for every attempt of one call: hand it to services that deduplicate.
         self.idempotency_key: str = ids["idempotency_key"]
+        # What a person answered, in order, to the questions that this call asked by raising InputRequired.
+        self.inputs: tuple[str, ...] = tuple(ids["inputs"])
+        # What the call left for itself when it asked; None before.
+        self.resume: Any = ids["resume"]
         self._report = report
+        self._notes = notes
 
     def report(self, text: str) -> None:
         """Shows a piece of output to whoever watches the call; what is printed is shown as well. The call's result is only what it returns."""
         self._report(text)
 
+    def progress(self, message: str, fraction: float | None = None) -> None:
+        """
+        Tells people how far the call is, in at most 1,024 characters; longer ones are cut. `fraction` is from 0 to 1, where it is known. Beyond 1,000 pieces
+        of a call, those of `structured` counted, nothing more is told.
+        """
+        self._notes.progress(message, fraction)
+
+    def structured(self, kind: str, value: Any) -> None:
+        """
+        Tells an application something of its own, under its name for it (1 to 128 characters) and as at most 16 KiB of JSON. Raises ValueError for anything
+        else.
+        """
+        self._notes.structured(kind, value)
+
 
 class FunctionContext(CallContext):
     """The context of one call of a workflow function."""
 
-    def __init__(self, ids: Mapping[str, Any], cancelled: threading.Event, logger: logging.Logger, deadline: datetime | None) -> None:
-        super().__init__(cancelled, logger, deadline)
+    def __init__(
+        self, ids: Mapping[str, Any], cancelled: threading.Event, logger: logging.Logger, deadline: datetime | None, heartbeat: Callable[[], None]
+    ) -> None:
+        super().__init__(cancelled, logger, deadline, heartbeat)
         self.run_id: str = ids["run_id"]
         self.step_id: str = ids["step_id"]
         # 1 for the first.
@@ -142,8 +177,10 @@ class Message:
 class ModelCall(CallContext):
     """One request to a model."""
 
-    def __init__(self, request: Mapping[str, Any], cancelled: threading.Event, logger: logging.Logger, deadline: datetime | None) -> None:
-        super().__init__(cancelled, logger, deadline)
+    def __init__(
+        self, request: Mapping[str, Any], cancelled: threading.Event, logger: logging.Logger, deadline: datetime | None, heartbeat: Callable[[], None]
+    ) -> None:
+        super().__init__(cancelled, logger, deadline, heartbeat)
         # Without the provider's name.
         self.model: str = request["model"]
         self.system: str = request["system"]

@@ -16,7 +16,13 @@ _TIMEOUT_S = 60.0
 def tool(function: F, /) -> F: ...
 @overload
 def tool(
-    *, name: str | None = None, description: str | None = None, idempotent: bool = False, risk: Risk = "execute", timeout: float = _TIMEOUT_S
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    idempotent: bool = False,
+    risk: Risk = "execute",
+    timeout: float = _TIMEOUT_S,
+    preview: Callable[..., Any] | None = None,
 ) -> Callable[[F], F]: ...
 def tool(
     function: F | None = None,
@@ -27,6 +33,7 @@ def tool(
     idempotent: bool = False,
     risk: Risk = "execute",
     timeout: float = _TIMEOUT_S,
+    preview: Callable[..., Any] | None = None,
 ) -> F | Callable[[F], F]:
     """Makes a sync or async function a tool. It stays a function that can be called as before.
 
@@ -39,14 +46,17 @@ def tool(
         idempotent: True only where calling twice with one idempotency key has the effect of once: then a call whose worker was lost is made again.
         risk: "read" (reads only), "change" (changes files in the workspace) or "execute" (executes commands, reaches the network). The gate decides by it.
         timeout: Seconds that one call may take.
+        preview: Tells what a call would do, and does nothing: a sync or async function of the tool's arguments, or of some of them, that returns a Preview.
+            What it raises is the call's error. Where the call was decided on a preview it is asked again right before the call is made, and where its facts
+            differ the call fails with PREVIEW_STALE.
 
     Raises:
-        TypeError: a parameter has no type hint, or one without a JSON form.
+        TypeError: a parameter has no type hint, or one without a JSON form; a preview that takes what is no argument of the tool.
         ValueError: a name, a risk or a timeout that a tool can't have.
     """
 
     def decorate(decorated: F) -> F:
-        mark_tool(decorated, name, description, idempotent, risk, timeout)
+        mark_tool(decorated, name, description, idempotent, risk, timeout, preview)
         return decorated
 
     return decorate if function is None else decorate(function)

@@ -30,4 +30,5 @@ def decode_header(header: bytes) -> tuple[str, int]:
 #   X  do not run what was prepared.
 #   A  the call is to stop.
 # From the child, beside these answers, while a call runs:
+#   H  a sign of life.   N  a note: {"progress", "fraction", "offset"} or {"structured", "json", "offset"}.
 #   O  a piece of output: {"text"}.   M  a piece of a model's answer.   L  a log record: {"level", "message"}.

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -35,8 +35,10 @@ class HookMessage:
 class HookContext(CallContext):
     """One call of a hook."""
 
-    def __init__(self, request: Mapping[str, Any], cancelled: threading.Event, logger: logging.Logger, deadline: datetime | None) -> None:
-        super().__init__(cancelled, logger, deadline)
+    def __init__(
+        self, request: Mapping[str, Any], cancelled: threading.Event, logger: logging.Logger, deadline: datetime | None, heartbeat: Callable[[], None]
+    ) -> None:
+        super().__init__(cancelled, logger, deadline, heartbeat)
         # Where it is called.
         self.at: HookPoint = request["at"]
         self.session_id: str = request["session_id"]

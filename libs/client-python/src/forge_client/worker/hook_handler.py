@@ -52,14 +52,16 @@ class HookHandler(UserHandler):
             message = f"the hook {self.name} can't be called at {point or context.task.hook.at}: it is made for {made_for}"
             raise worker_error(ErrorCode.UNSUPPORTED, message, reason="HOOK_POINT")
         told = {"at": point, **await _view(context.task.hook, context.payloads)}
-        request = {"capability": ["hook", self.name], "hook": told, "deadline": context.deadline}
 
         async def act(child: ChildProcess) -> Answer:
+            context.clock.begin()
+            request = {"capability": ["hook", self.name], "hook": told, "deadline": context.clock.deadline}
             prepared = await child.prepare(request, context.stop.event)
             if prepared.kind != "done":
                 return prepared
             return await child.run(listener_of(self, context, lambda kind, payload: None), context.stop.event)
 
+        context.clock.hold()
         try:
             return await self.pool.use(act)
         except StartError as error:

@@ -51,7 +51,8 @@ class _ModelRun:
         request = await read_request(self._context.task.model, self._context.payloads)
 
         async def act(child: ChildProcess) -> Answer:
-            call = {"capability": ["model", self._handler.name], "model": request.to_call(), "deadline": self._context.deadline}
+            self._context.clock.begin()
+            call = {"capability": ["model", self._handler.name], "model": request.to_call(), "deadline": self._context.clock.deadline}
             prepared = await child.prepare(call, self._context.stop.event)
             if prepared.kind != "done":
                 return prepared
@@ -62,6 +63,7 @@ class _ModelRun:
                 raise
             return await child.run(listener_of(self._handler, self._context, self._frame), self._context.stop.event)
 
+        self._context.clock.hold()
         try:
             return await self._handler.pool.use(act)
         except StartError as error:

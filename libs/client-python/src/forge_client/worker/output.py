@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from forge_client.errors import ForgeError
 from forge_client.protocol.common import TaskLease
-from forge_client.protocol.event import ToolArgumentsDelta, ToolOutputDelta, TurnOutputDelta
+from forge_client.protocol.event import ToolArgumentsDelta, ToolOutputDelta, TurnOutputDelta, UserProgressReported, UserStructuredReported
 from forge_client.protocol.worker import OutputDelta
 from forge_client.worker.json_values import utf16_length
 
@@ -30,8 +30,8 @@ class Output:
     def __init__(self, lease: TaskLease, send: Callable[[list[OutputDelta]], Awaitable[None]]) -> None:
         self._lease = lease
         self._send = send
-        # Channel, offset, text.
-        self._pieces: list[tuple[Channel, int, str]] = []
+        # Channel, offset, text; notes as they are sent.
+        self._pieces: list[tuple[Channel, int, str] | OutputDelta] = []
         self._offsets: dict[Channel, int] = {}
         self._waiting = 0
         self._last = 0.0
@@ -51,10 +51,19 @@ class Output:
             return
         self._waiting += len(text)
         last = self._pieces[-1] if self._pieces else None
-        if last is not None and last[0] == channel and last[1] + utf16_length(last[2]) == offset:
+        if isinstance(last, tuple) and last[0] == channel and last[1] + utf16_length(last[2]) == offset:
             self._pieces[-1] = (channel, last[1], last[2] + text)
         else:
             self._pieces.append((channel, offset, text))
+        self._schedule()
+
+    def note(self, note: UserProgressReported | UserStructuredReported) -> None:
+        """Something beside the text; the process that tells it bounds how much."""
+        if self._ended:
+            return
+        note.epoch = self._lease.epoch
+        is_progress = isinstance(note, UserProgressReported)
+        self._pieces.append(OutputDelta(lease=self._lease, progress=note) if is_progress else OutputDelta(lease=self._lease, structured=note))
         self._schedule()
 
     def end(self) -> None:
@@ -76,7 +85,7 @@ class Output:
         self._sending = asyncio.create_task(self._flush())
 
     async def _flush(self) -> None:
-        deltas = [self._delta(*piece) for piece in self._pieces]
+        deltas = [self._delta(*piece) if isinstance(piece, tuple) else piece for piece in self._pieces]
         self._pieces = []
         self._waiting = 0
         self._last = time.monotonic()

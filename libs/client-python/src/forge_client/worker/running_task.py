@@ -1,7 +1,5 @@
 """One leased task in this worker's hands."""
 
-import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -12,6 +10,7 @@ from forge_client.errors import ErrorCode, ForgeError
 from forge_client.protocol.common import TaskLease
 from forge_client.protocol.event import ModelStarted, ToolStarted
 from forge_client.protocol.worker import LeasedTask, Settlement, Task, TaskStart
+from forge_client.worker.attempt_clock import AttemptClock
 from forge_client.worker.outcomes import Outcome, cancelled, failure, worker_error
 from forge_client.worker.output import Output
 from forge_client.worker.payloads import Payloads
@@ -27,8 +26,7 @@ class TaskContext:
     task: Task
     epoch: int
     stop: Stop
-    # When the task must have ended, in seconds since 1970; None: no bound.
-    deadline: float | None
+    clock: AttemptClock
     output: Output
     payloads: Payloads
     # Records the start and returns with the go-ahead. Raises when it was refused: then nothing may happen.
@@ -60,21 +58,18 @@ class RunningTask:
         """Runs the task to its settlement. Raises only on a bug, or where the settlement can't be delivered."""
         output = Output(self.lease, self._submissions.report)
         payloads = Payloads(self._client, self.lease, self._stop)
-        timer: asyncio.TimerHandle | None = None
+        clock: AttemptClock | None = None
         outcome: Outcome | None
         try:
             task = await self._whole_task(payloads)
-            left = _time_left(task)
-            deadline = None if left is None else time.time() + left
-            if left is not None:
-                late = ForgeError(ErrorCode.DEADLINE_EXCEEDED, "the task took longer than it may", origin="worker")
-                timer = asyncio.get_running_loop().call_later(max(0.0, left), self._stop.set, late)
-            outcome = await self._perform(task, handler_of, deadline, output, payloads)
+            clock = AttemptClock(task, self._stop)
+            clock.begin()
+            outcome = await self._perform(task, handler_of, clock, output, payloads)
         except Exception as error:
             outcome = failure(error)
         finally:
-            if timer is not None:
-                timer.cancel()
+            if clock is not None:
+                clock.end()
             output.end()
         if outcome is None or self._lost:
             return
@@ -90,7 +85,7 @@ class RunningTask:
         await self._submissions.settle(Settlement(lease=self.lease, **outcome))
 
     async def _perform(
-        self, task: Task, handler_of: Callable[[Task], Handler | None], deadline: float | None, output: Output, payloads: Payloads
+        self, task: Task, handler_of: Callable[[Task], Handler | None], clock: AttemptClock, output: Output, payloads: Payloads
     ) -> Outcome | None:
         handler = handler_of(task)
         if handler is None:
@@ -109,7 +104,7 @@ class RunningTask:
                 raise
 
         try:
-            return await handler(TaskContext(task, self._leased.epoch, self._stop, deadline, output, payloads, start))
+            return await handler(TaskContext(task, self._leased.epoch, self._stop, clock, output, payloads, start))
         except ForgeError as error:
             # A refused start means that nothing happened and that the task is not this worker's any more.
             if refused and error.reason == "LEASE_LOST":
@@ -124,13 +119,3 @@ class RunningTask:
             return Task.FromString(await payloads.get(task.artifact.sha256))
         except DecodeError as error:
             raise worker_error(ErrorCode.INTERNAL, f"artifact {task.artifact.sha256} is no task") from error
-
-
-def _time_left(task: Task) -> float | None:
-    """Seconds that the task may still take: until its deadline, and no longer than one attempt may."""
-    bounds: list[float] = []
-    if task.HasField("deadline_at"):
-        bounds.append(task.deadline_at.seconds + task.deadline_at.nanos / 1e9 - time.time())
-    if task.HasField("timeout"):
-        bounds.append(task.timeout.seconds + task.timeout.nanos / 1e9)
-    return min(bounds) if bounds else None

@@ -85,6 +85,7 @@ def _described(offered: Marked) -> dict[str, Any]:
         "idempotent": capability.idempotent,
         "risk": capability.risk,
         "timeout": capability.timeout,
+        "previews": capability.previews,
         "at": list(capability.at),
     }
 

@@ -2,18 +2,20 @@
 
 import asyncio
 import base64
+import json
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from forge_client.errors import ErrorCode, ForgeError
 from forge_client.protocol.common import ForgeError as ForgeErrorMessage
-from forge_client.protocol.event import ToolStarted
-from forge_client.protocol.worker import FunctionResult, ToolResult
+from forge_client.protocol.event import ToolStarted, UserProgressReported, UserStructuredReported
+from forge_client.protocol.worker import FunctionResult, InputRequired, ToolResult
 from forge_client.worker.child_pool import ChildPool, StartError
 from forge_client.worker.child_process import Answer, ChildProcess, Listener
 from forge_client.worker.outcomes import Outcome, cancelled, failure, milliseconds, worker_error
 from forge_client.worker.payloads import parse_json
+from forge_client.worker.preview_message import preview_of
 from forge_client.worker.running_task import TaskContext
 from forge_client.worker.view import WorkerView
 
@@ -50,34 +52,42 @@ class UserCall:
     def __init__(self, handler: UserHandler, context: TaskContext) -> None:
         self.handler = handler
         self.context = context
+        self.is_preview = context.task.tool.preview
         self.started_at = time.monotonic()
         # Whether the user's code may have had an effect.
         self.has_begun = False
 
     async def perform(self) -> Answer:
+        if self.is_preview and not self.handler.capability["previews"]:
+            message = f"{self.handler.name} can't tell beforehand what a call does"
+            raise worker_error(ErrorCode.UNSUPPORTED, message, reason="NO_PREVIEW", origin="tool")
         request = await self._request()
         timeout: float | None = self.handler.capability["timeout"]
 
         async def act(child: ChildProcess) -> Answer:
-            prepared = await child.prepare(request, self.context.stop.event)
+            self.context.clock.begin()
+            prepared = await child.prepare({**request, "deadline": self._deadline()}, self.context.stop.event)
             if prepared.kind != "done":
                 return prepared
             try:
                 # A non-idempotent effect never precedes the go-ahead. Only once a process is there: what has not started is simply dispatched again.
-                if self.context.task.needs_start:
+                if self.context.task.needs_start and not self.is_preview:
                     await self.context.start(ToolStarted())
                 self.context.stop.raise_if_set()
             except BaseException:
                 child.abandon()
                 raise
             self.started_at = time.monotonic()
-            self.has_begun = True
+            self.has_begun = not self.is_preview
+            self.context.clock.alive()
             timer = self._limit(timeout)
             try:
                 return await child.run(listener_of(self.handler, self.context, self._frame), self.context.stop.event)
             finally:
                 timer()
 
+        # Its time counts from when it has a process.
+        self.context.clock.hold()
         try:
             return await self.handler.pool.use(act)
         except StartError as error:
@@ -93,6 +103,10 @@ class UserCall:
     def _frame(self, kind: str, payload: Any) -> None:
         if kind == "O":
             self.context.output.push("tool", payload["text"])
+        elif kind == "N" and "progress" in payload:
+            self.context.output.note(UserProgressReported(message=payload["progress"], fraction=payload["fraction"], offset=payload["offset"]))
+        elif kind == "N":
+            self.context.output.note(UserStructuredReported(type=payload["structured"], json=payload["json"], offset=payload["offset"]))
 
     async def _request(self) -> dict[str, Any]:
         kind = self.handler.capability["kind"]
@@ -108,16 +122,20 @@ class UserCall:
         ids: dict[str, Any] = {"run_id": of_kind.run_id, "step_id": of_kind.step_id, "idempotency_key": task.idempotency_key}
         if kind == "tool":
             ids |= {"tool_call_id": task.tool.tool_call_id, "session_id": task.tool.session_id, "turn_id": task.tool.turn_id}
+            ids |= {"inputs": list(task.tool.provided_inputs), "resume": parse_json(task.tool.resume_json or "null", "resume_json")}
         else:
             ids["attempt"] = task.function.attempt
-        return {"capability": [kind, self.handler.name], "arguments": arguments, "context": ids, "deadline": self._deadline()}
+        facts = task.tool.previewed.facts_json if task.tool.HasField("previewed") else None
+        return {"capability": [kind, self.handler.name], "arguments": arguments, "context": ids, "preview": self.is_preview, "facts": facts}
 
     def _deadline(self) -> float | None:
         timeout = self.handler.capability["timeout"]
-        bounds = [bound for bound in (self.context.deadline, None if timeout is None else time.time() + timeout) if bound is not None]
+        bounds = [bound for bound in (self.context.clock.deadline, None if timeout is None else time.time() + timeout) if bound is not None]
         return min(bounds) if bounds else None
 
     async def settle(self, answer: Answer) -> Outcome:
+        if answer.kind == "done" and self.is_preview:
+            return {"preview": await preview_of(json.loads(answer.payload), self.context.payloads)}
         if answer.kind == "done":
             value = await self.context.payloads.to_value(answer.payload)
             took = milliseconds(time.monotonic() - self.started_at)
@@ -132,6 +150,8 @@ class UserCall:
         if answer.kind == "exited":
             may_have_acted = self.has_begun and self.context.task.needs_start
             return failure(exit_error(self.handler.name, answer, retryable=not may_have_acted), self._seconds(), unknown=may_have_acted)
+        if answer.payload["kind"] == "input" and self.handler.capability["kind"] == "tool" and not self.is_preview:
+            return {"input_required": InputRequired(question=answer.payload["message"], resume_json=answer.payload["resume"])}
         return failure(answer_error(self.handler, answer.payload), self._seconds())
 
     def settle_error(self, error: ForgeError) -> Outcome:
@@ -164,7 +184,7 @@ def listener_of(handler: UserHandler, context: TaskContext, frame: Callable[[str
     def log(level: int, message: str) -> None:
         handler.view.log(handler.name, where, level, message)
 
-    return Listener(frame, line, printed, log)
+    return Listener(frame, line, printed, log, context.clock.alive)
 
 
 def answer_error(handler: UserHandler, payload: Mapping[str, Any]) -> ForgeError:
@@ -177,6 +197,11 @@ def answer_error(handler: UserHandler, payload: Mapping[str, Any]) -> ForgeError
         case "arguments":
             reason, origin = ("TOOL_ARGUMENTS", "tool") if is_tool else ("FUNCTION_INPUT", "worker")
             return worker_error(ErrorCode.VALIDATION, f"{message}; {name} was not called", reason=reason, origin=origin, field=payload["field"])
+        case "stale":
+            message = f"what {name} would do has changed since the call was shown for approval; nothing was done. Look again, and call again."
+            return worker_error(ErrorCode.CONFLICT, message, reason="PREVIEW_STALE", origin="tool")
+        case "input":
+            return worker_error(ErrorCode.UNSUPPORTED, f"{name} asked a person, which only a tool can", reason="STEP_EXECUTION")
         case "load":
             return worker_error(ErrorCode.VALIDATION, message, reason="WORKER_FILE")
         case "result":

@@ -194,6 +194,7 @@ def capability_of(offered: dict[str, Any]) -> Capability:
         idempotent=offered["idempotent"],
         risk=_RISKS[offered["risk"]],
         timeout=Duration(seconds=int(timeout), nanos=round(timeout % 1 * 1e9)),
+        previews=offered["previews"],
     )
     return Capability(kind=CapabilityKind.CAPABILITY_KIND_TOOL, name=name, tool=spec)
 

@@ -148,7 +148,7 @@ describe("a session's hooks", () => {
     ],
   ])("with %s are refused", (_, hook, field) => {
     const stream = new TestStream(sessionDecider, { streamId: SESSION_ID });
-    const { rejection } = stream.execute(createSession({ agent: { model: "demo/a", hooks: [hook as never] } }));
+    const { rejection } = stream.execute(createSession({ agent: { model: "demo/a", hooks: [hook] } }));
     expect(rejection).toMatchObject({ code: 1, metadata: { field } });
   });
 

@@ -2480,8 +2480,9 @@ export const SessionService: GenService<{
     output: typeof ProvideInputResponseSchema;
   },
   /**
-   * A new session with this one's agent, which may answer by another model, present policy and conversation up to a seq; calls that were open there are unknown in the fork. Its id derives from
-   * namespace and command id. The source may have an active turn or be closed. Errors: not_found; validation; resource_exhausted, FORK_TOO_LARGE.
+   * A new session with this one's agent, which may answer by another model, present policy and conversation up to a seq; calls that were open there are unknown
+   * in the fork. Its id derives from namespace and command id. The source may have an active turn or be closed. Errors: not_found; validation, of a model that
+   * nobody serves as well; resource_exhausted, FORK_TOO_LARGE.
    *
    * @generated from rpc forge.session.v1.SessionService.ForkSession
    */

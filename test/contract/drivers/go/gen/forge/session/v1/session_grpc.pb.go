@@ -65,8 +65,9 @@ type SessionServiceClient interface {
 	// Answers a question that the model asked with the tool tools.ask. Errors: not_found; conflict, INPUT_PROVIDED, with who answered first as provided_by in the
 	// metadata, INPUT_NOT_REQUESTED, TURN_NOT_ACTIVE; validation.
 	ProvideInput(ctx context.Context, in *ProvideInputRequest, opts ...grpc.CallOption) (*ProvideInputResponse, error)
-	// A new session with this one's agent, which may answer by another model, present policy and conversation up to a seq; calls that were open there are unknown in the fork. Its id derives from
-	// namespace and command id. The source may have an active turn or be closed. Errors: not_found; validation; resource_exhausted, FORK_TOO_LARGE.
+	// A new session with this one's agent, which may answer by another model, present policy and conversation up to a seq; calls that were open there are unknown
+	// in the fork. Its id derives from namespace and command id. The source may have an active turn or be closed. Errors: not_found; validation, of a model that
+	// nobody serves as well; resource_exhausted, FORK_TOO_LARGE.
 	ForkSession(ctx context.Context, in *ForkSessionRequest, opts ...grpc.CallOption) (*ForkSessionResponse, error)
 	// Replaces the tool policy, from the next gate decision on. Errors: not_found; conflict, SESSION_CLOSED; validation.
 	UpdateSessionPolicy(ctx context.Context, in *UpdateSessionPolicyRequest, opts ...grpc.CallOption) (*UpdateSessionPolicyResponse, error)
@@ -303,8 +304,9 @@ type SessionServiceServer interface {
 	// Answers a question that the model asked with the tool tools.ask. Errors: not_found; conflict, INPUT_PROVIDED, with who answered first as provided_by in the
 	// metadata, INPUT_NOT_REQUESTED, TURN_NOT_ACTIVE; validation.
 	ProvideInput(context.Context, *ProvideInputRequest) (*ProvideInputResponse, error)
-	// A new session with this one's agent, which may answer by another model, present policy and conversation up to a seq; calls that were open there are unknown in the fork. Its id derives from
-	// namespace and command id. The source may have an active turn or be closed. Errors: not_found; validation; resource_exhausted, FORK_TOO_LARGE.
+	// A new session with this one's agent, which may answer by another model, present policy and conversation up to a seq; calls that were open there are unknown
+	// in the fork. Its id derives from namespace and command id. The source may have an active turn or be closed. Errors: not_found; validation, of a model that
+	// nobody serves as well; resource_exhausted, FORK_TOO_LARGE.
 	ForkSession(context.Context, *ForkSessionRequest) (*ForkSessionResponse, error)
 	// Replaces the tool policy, from the next gate decision on. Errors: not_found; conflict, SESSION_CLOSED; validation.
 	UpdateSessionPolicy(context.Context, *UpdateSessionPolicyRequest) (*UpdateSessionPolicyResponse, error)
