@@ -25,11 +25,12 @@ const sha = (text: string): string => Buffer.from(text.padEnd(32, ".")).toString
 /** Asks for the call that the person's last words are, once; then says that it is done. */
 const model: TaskHandler = {
   capability: create(CapabilitySchema, { kind: CapabilityKind.MODEL, name: "scripted/*" }),
-  async run({ task, start, readConversation }: TaskContext) {
+  async run(context: TaskContext) {
+    const { task } = context;
     if (task.kind.case !== "model") throw new Error("no model call");
     const { sessionId, turnId, conversationThroughSeq: throughSeq } = task.kind.value;
-    const { messages } = await readConversation(create(ReadConversationRequestSchema, { sessionId, turnId, throughSeq }));
-    await start({ case: "model", value: create(ModelStartedSchema) });
+    const { messages } = await context.readConversation(create(ReadConversationRequestSchema, { sessionId, turnId, throughSeq }));
+    await context.start({ case: "model", value: create(ModelStartedSchema) });
     const last = messages.at(-1);
     const said = last?.parts[0]?.kind;
     const calls = last?.role === Role.USER && said?.case === "text";
@@ -47,7 +48,8 @@ const put: TaskHandler = {
     name: TOOL,
     tool: { name: TOOL, description: "Writes a file.", inputSchemaJson: "{}", risk: RiskLevel.CHANGE, previews: true },
   }),
-  async run({ task, start }: TaskContext) {
+  async run(context: TaskContext) {
+    const { task } = context;
     if (task.kind.case !== "tool") throw new Error("no tool call");
     const { argumentsJson, preview, previewed } = task.kind.value;
     const { path, text } = JSON.parse(argumentsJson) as { path: string; text: string };
@@ -57,7 +59,7 @@ const put: TaskHandler = {
       const diff = `-${before}\n+${text}\n`.padEnd(30_000, "~");
       return { case: "preview", value: create(ToolPreviewSchema, { title: `write ${path}`, diff, factsJson, ruleKey: path, paths: [path] }) };
     }
-    await start({ case: "tool", value: create(ToolStartedSchema) });
+    await context.start({ case: "tool", value: create(ToolStartedSchema) });
     if (previewed !== undefined && previewed.factsJson !== factsJson) throw new Error("the file is another by now");
     files.set(path, text);
     const change = { files: [{ path, beforeSha256: before === "" ? "" : sha(before), afterSha256: sha(text) }] };
@@ -67,10 +69,11 @@ const put: TaskHandler = {
 
 const undo: TaskHandler = {
   capability: create(CapabilitySchema, { kind: CapabilityKind.WORKSPACE, name: "undo" }),
-  async run({ task, listChanges }: TaskContext) {
+  async run(context: TaskContext) {
+    const { task } = context;
     if (task.kind.case !== "undo") throw new Error("no undo");
     const { sessionId, changeIds } = task.kind.value;
-    const { changes } = await listChanges(create(ListChangesRequestSchema, { sessionId, changeIds }));
+    const { changes } = await context.listChanges(create(ListChangesRequestSchema, { sessionId, changeIds }));
     for (const { files: changed } of changes) for (const { path } of changed) files.delete(path);
     return { case: "undo", value: create(UndoResultSchema, { changeIds: changes.map(({ changeId }) => changeId) }) };
   },

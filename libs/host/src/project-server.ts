@@ -3,6 +3,7 @@ import path from "node:path";
 import type { ProviderConfig } from "@forge/agent";
 import { type ConnectClient, createLocalClient } from "@forge/client";
 import type { Run } from "@forge/protocol/workflow";
+import { createBuiltinTools } from "@forge/tools";
 import type { Logger } from "pino";
 import { type Address, removeAddress, writeAddress } from "./address-file.ts";
 import { type ControlPlaneService, type ControlPlaneServiceOptions, startControlPlane } from "./control-plane.ts";
@@ -24,6 +25,8 @@ export interface ProjectServerOptions extends Omit<ProjectCode, "readRun"> {
   readonly databaseUrl?: string;
   readonly functionsDirectory?: string;
   readonly providers?: ProviderConfig;
+  /** Resolves only once the tools have joined, those of MCP servers as well; absent: also before, and calls of built-in tools wait for it. */
+  readonly waitsForTools?: boolean;
   /** What the built-in tools may do. */
   readonly tools?: Pick<ToolWorkerSettings, "programs" | "sandbox" | "http" | "forbidden" | "variables">;
   /** What its address tells of how it was started. */
@@ -142,7 +145,8 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
       configDirectory: options.configDirectory,
       except: executor.toolNames,
     });
-    await tools.ready;
+    if (options.waitsForTools === true || hasExtensions(options.code)) await tools.ready;
+    else await announceTools(service, { principal: workers, name: `${name}-tools`, queues: [queue, "default"], workspace: root, except: executor.toolNames });
     const ends = watchEnds({
       client,
       queue,
@@ -178,5 +182,29 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
   } catch (error) {
     await cleanup.disposeAsync();
     throw error;
+  }
+}
+
+/** Hooks that are not served fail what they are to be called for, and nobody knows the tools of MCP servers beforehand. */
+function hasExtensions(code: WorkspaceCode | undefined): boolean {
+  return code !== undefined && Object.values(code).some((text) => text !== undefined);
+}
+
+interface Announced {
+  readonly principal: string;
+  readonly name: string;
+  readonly queues: readonly string[];
+  readonly workspace: string;
+  readonly except: readonly string[];
+}
+
+/** Says which tools are about to be served, in the name of the worker that will: what is to be called meanwhile waits for it. */
+async function announceTools(service: ControlPlaneService, { principal, name, queues, workspace, except }: Announced): Promise<void> {
+  const port = createLocalClient(service.apis, { namespace: NAMESPACE, principal, role: "worker" });
+  try {
+    const capabilities = createBuiltinTools({ workspace }).flatMap(({ capability }) => (except.includes(capability.name) ? [] : [capability]));
+    await port.worker.register({ version: { major: 1, minor: 0 }, workerName: name, queues: [...queues], capabilities, slots: 1 });
+  } finally {
+    await port.close();
   }
 }

@@ -140,11 +140,11 @@ describe("a tool that asks", () => {
 describe("notes of a call", () => {
   it("go beside its output, and are bounded", async () => {
     const context = toolTask();
-    const run: Options["run"] = (_, { progress, structured }) => {
-      progress("half", 0.5);
-      progress("x".repeat(2_000), 7);
-      structured("my.chart", { points: [1, 2] });
-      for (let count = 0; count < 2_000; count++) progress("more");
+    const run: Options["run"] = (_, call) => {
+      call.progress("half", 0.5);
+      call.progress("x".repeat(2_000), 7);
+      call.structured("my.chart", { points: [1, 2] });
+      for (let count = 0; count < 2_000; count++) call.progress("more");
     };
     expect((await settled(tool({ run }), context)).case).toBe("tool");
     expect(context.reported).toHaveLength(1_000);

@@ -50,6 +50,7 @@ export async function startOwnServer(options: OwnServerOptions): Promise<OwnServ
     databaseUrl,
     ...served,
     isTrusted,
+    waitsForTools: options.trustedOnly === true,
     code,
     configDirectory,
     told,

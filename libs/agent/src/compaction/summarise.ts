@@ -48,7 +48,7 @@ export interface SummariseEnvironment {
   readonly facts: ModelFacts;
   readonly breaker: CircuitBreaker;
   /** Milliseconds since 1970. */
-  nowMs(): number;
+  readonly nowMs: () => number;
   /** Silence after which a request is given up, in milliseconds; undefined: 10 minutes. */
   readonly stallMs: number | undefined;
 }

@@ -1,5 +1,4 @@
 import type {
-  JSONSchema7,
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
@@ -55,7 +54,7 @@ export interface DemoConversation {
   readonly calls: readonly DemoCall[];
   readonly tools: readonly DemoTool[];
   /** What the answer must match, where it must. */
-  readonly answerSchema: JSONSchema7 | undefined;
+  readonly answerSchema: Extract<LanguageModelV4CallOptions["responseFormat"], { type: "json" }>["schema"];
   /** Bytes of everything that the model reads. */
   readonly inputBytes: number;
 }

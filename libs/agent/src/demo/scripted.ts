@@ -53,7 +53,7 @@ function toSteps(step: unknown, conversation: DemoConversation): DemoStep[] {
         {
           kind: "fail",
           status: step.fail,
-          message: String(step.message ?? "The script says that it fails."),
+          message: typeof step.message === "string" ? step.message : "The script says that it fails.",
           ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
         },
       ];

@@ -4,7 +4,7 @@ import { ExactArguments } from "./exact-arguments.ts";
 
 export interface ExactModelOptions {
   /** The package's model, sending through this `fetch`. */
-  create(fetch: typeof globalThis.fetch): LanguageModelV4;
+  readonly create: (fetch: typeof globalThis.fetch) => LanguageModelV4;
   /** What is done with an answer before the package reads it. */
   readonly onResponse?: (response: Response) => Response;
   /** Whether a part of the package's stream is a note of its own, nothing that the model wrote. */

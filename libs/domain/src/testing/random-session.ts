@@ -265,7 +265,7 @@ function standing(stream: SessionStream, afterSeq = 0): string[] {
   return stream.events
     .flatMap(({ payload, seq }) => (payload.case === "workspaceChangeRecorded" && Number(seq) > afterSeq ? payload.value.changeId : []))
     .filter((id) => !undone.has(id))
-    .reverse();
+    .toReversed();
 }
 
 function resultOf(stream: SessionStream, task: WorkTask, what: Extract<Happening, { kind: "finish" }>): TaskSettled["outcome"] {

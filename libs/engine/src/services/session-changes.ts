@@ -122,7 +122,7 @@ function noteUndone(undone: Set<string>, { payload }: Event): void {
 }
 
 function newestFirst(changes: readonly Standing[]): string[] {
-  return changes.map(({ changeId }) => changeId).reverse();
+  return changes.map(({ changeId }) => changeId).toReversed();
 }
 
 async function* eventsOf(

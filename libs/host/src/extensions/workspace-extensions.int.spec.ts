@@ -231,7 +231,7 @@ describe("a project's server", () => {
       ] as const) {
         const script = (text: string) => [[{ call: tool, arguments: { [argument]: text } }], [{ text: "done" }]];
         const told = await turn(script("hello"), { on: whole, tools: [tool] });
-        expect(payloadsOf(told, "toolCompleted").map(({ output }) => String(output?.kind.value))).toEqual([expect.stringContaining("hello")]);
+        expect(payloadsOf(told, "toolCompleted").map(({ output }) => output?.kind.value)).toEqual([expect.stringContaining("hello")]);
         const denied = await turn(script("the secret"), { on: whole, tools: [tool] });
         expect(payloadsOf(denied, "toolFailed")).toMatchObject([{ error: { reason: "HOOK_DENIED" } }]);
       }

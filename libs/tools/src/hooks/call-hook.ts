@@ -8,7 +8,7 @@ import type { HookEvent, ProjectHook } from "./hooks-config.ts";
 export interface HookRunnerOptions {
   readonly workspace: string;
   /** Puts a program into a sandbox; absent: it runs as it is, in a process tree of its own. */
-  wrap?(argv: readonly string[]): Promise<readonly string[]> | readonly string[];
+  readonly wrap?: (argv: readonly string[]) => Promise<readonly string[]> | readonly string[];
 }
 
 /** What a hook said. */

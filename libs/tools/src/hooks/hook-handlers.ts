@@ -89,7 +89,7 @@ function newest(messages: readonly HookMessage[]): JsonValue[] {
     if (length > CONVERSATION_MAX && told.length > 0) break;
     told.push(shown);
   }
-  return told.reverse();
+  return told.toReversed();
 }
 
 function isLoopPoint(event: HookEvent): event is HookPoint {

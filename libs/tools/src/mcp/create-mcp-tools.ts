@@ -15,7 +15,7 @@ export interface McpToolsOptions extends ValueSource {
   /** Where programs run; the workspace. */
   readonly workspace: string;
   /** Puts a program into a sandbox; absent: it runs as it is, in a process tree of its own. */
-  wrap?(argv: readonly string[]): Promise<readonly string[]> | readonly string[];
+  readonly wrap?: (argv: readonly string[]) => Promise<readonly string[]> | readonly string[];
   /** Logins of HTTP servers; absent: none. */
   readonly tokens?: McpTokens;
   /** What is added to the layers around every call; an observed workspace, for example. */
@@ -29,11 +29,11 @@ export interface McpTools {
   /** Resolves once every server has listed its tools, or could not the first time. Servers that could not are tried again. */
   readonly ready: Promise<void>;
   /** What is served now, in order of name; the same objects as long as it is the same. */
-  handlers(): readonly TaskHandler[];
+  readonly handlers: () => readonly TaskHandler[];
   /** What is not served, and why. */
-  problems(): readonly McpProblem[];
+  readonly problems: () => readonly McpProblem[];
   /** Calls a listener after what is served, or what is wrong, has changed. Returns what ends that. */
-  onChange(listener: () => void): () => void;
+  readonly onChange: (listener: () => void) => () => void;
   /** Ends all servers. */
   close(): Promise<void>;
 }

@@ -79,7 +79,7 @@ function describeField({ name, schema, required }: Field): string {
     ? `one of ${choices.slice(0, FIELDS_SHOWN_MAX).join(", ")}`
     : type === "boolean"
       ? "yes or no"
-      : `a ${String(type ?? "value")}`;
+      : `a ${typeof type === "string" ? type : "value"}`;
   const about = [title, description].filter((text) => typeof text === "string" && text !== "").join(": ");
   return `${name} (${kind}${required ? "" : ", may be left out"})${about === "" ? "" : `: ${about}`}`;
 }

@@ -22,6 +22,8 @@ const PARKED_MAX = 64;
 /** How long it is waited for why a connection ended. */
 const ENDING_MS = 2_000;
 const PROGRESS_MAX = 1024;
+/** A plain number, as the SDK's errors carry any code that a server answers with. */
+const INVALID_PARAMS: number = ProtocolErrorCode.InvalidParams;
 
 /** What a call of the newer protocol leaves for itself while a person is asked. */
 interface Resume {
@@ -131,7 +133,10 @@ export class McpCalls {
     let params: Record<string, unknown> = { name: tool, arguments: { ...args } };
     if (call.resumeJson !== "") params = { ...params, ...this.#answered(JSON.parse(call.resumeJson) as Resume, call.inputs.at(-1) ?? "") };
     for (let round = 0; round < ROUNDS_MAX; round++) {
-      const result = await abortable(request(this.#session.client, params, call.signal, call.progress), call.signal);
+      const result = await abortable(
+        request(this.#session.client, params, call.signal, (message, fraction) => call.progress(message, fraction)),
+        call.signal,
+      );
       if (!isInputRequiredResult(result)) return result as McpResult;
       const requests = Object.entries(result.inputRequests ?? {});
       const foreign = requests.find(([, { method }]) => method !== "elicitation/create");
@@ -170,19 +175,19 @@ export class McpCalls {
     return new InputRequired(questionOf(this.#server, resume.requests[openKey(resume) as string] as Elicitation, problem), resumeJson);
   }
 
-  async #explain(error: unknown, signal: AbortSignal): Promise<ForgeError> {
+  async #explain(thrown: unknown, signal: AbortSignal): Promise<ForgeError> {
     if (signal.aborted && signal.reason instanceof ForgeError) return outcomeUnknown(ForgeError.from(signal.reason.detail));
-    if (error instanceof ProtocolError) {
+    if (thrown instanceof ProtocolError) {
       // The server itself said no.
-      const code = error.code === ProtocolErrorCode.InvalidParams ? ErrorCode.VALIDATION : ErrorCode.INTERNAL;
-      return mcpError(code, "MCP_ERROR", `the MCP server ${this.#server} answered with an error: ${error.message}`, { cause: error });
+      const code = thrown.code === INVALID_PARAMS ? ErrorCode.VALIDATION : ErrorCode.INTERNAL;
+      return mcpError(code, "MCP_ERROR", `the MCP server ${this.#server} answered with an error: ${thrown.message}`, { cause: thrown });
     }
     // Why it ended is known a moment after the call was lost.
     const ending = await Promise.race([this.#session.ended, delay(ENDING_MS, undefined, { ref: false })]);
-    const why = ending ?? (error instanceof SdkError || error instanceof Error ? error.message : String(error));
+    const why = ending ?? (thrown instanceof SdkError || thrown instanceof Error ? thrown.message : String(thrown));
     return outcomeUnknown(
       mcpError(ErrorCode.INTERNAL, "MCP_SERVER_LOST", `the MCP server ${this.#server} was lost in the call, which may have had its effect: ${why}`, {
-        cause: error,
+        cause: thrown,
       }),
     );
   }

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
+  for (const close of closing.splice(0).toReversed()) await close();
   rmSync(directory, { recursive: true });
 });
 

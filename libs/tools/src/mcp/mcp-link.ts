@@ -104,7 +104,7 @@ export class McpLink {
         scrub(textOf(result)) || `the tool ${tool.remoteName} of the MCP server ${this.server.name} failed without a word`,
       );
     }
-    return scrubJson(await outputOf(result, call.putArtifact), scrub);
+    return scrubJson(await outputOf(result, (content, mediaType) => call.putArtifact(content, mediaType)), scrub);
   }
 
   async close(): Promise<void> {

@@ -13,7 +13,7 @@ export interface McpLoginOptions {
   readonly url: URL;
   readonly tokens: McpTokens;
   /** Shows the person where to log in, best by opening a browser. */
-  open(url: URL): void | Promise<void>;
+  readonly open: (url: URL) => void | Promise<void>;
   readonly signal?: AbortSignal;
   /** How long the person may take; absent: 5 min. */
   readonly timeoutMs?: number;

@@ -70,9 +70,12 @@ async function connect(
     ended.resolve(reason);
     void client.close();
   });
-  client.onclose = () => ended.resolve((transport instanceof StdioTransport ? transport.ending : "") || "the connection ended");
-  // What is no answer to anything is nobody's error; an answer that is missing ends at its time limit.
-  client.onerror = () => {};
+  const callbacks: Pick<Client, "onclose" | "onerror"> = {
+    onclose: () => ended.resolve((transport instanceof StdioTransport ? transport.ending : "") || "the connection ended"),
+    // What is no answer to anything is nobody's error; an answer that is missing ends at its time limit.
+    onerror: () => {},
+  };
+  Object.assign(client, callbacks);
   try {
     await client.connect(transport, { timeout: CONNECT_MS_MAX, signal, ...(isKnownLegacy ? { prior: { kind: "legacy" } } : {}) });
   } catch (error) {

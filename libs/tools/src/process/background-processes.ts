@@ -78,18 +78,18 @@ export class BackgroundProcesses {
     });
     const id = `p${++this.#count}`;
     const timer = ofSession ? undefined : setTimeout(() => void this.stop(owner.sessionId, id), OF_TURN_MS_MAX).unref();
-    const entry: Entry = ({
-	id,
-	owner,
-	ofSession,
-	tree,
-	timer,
-	exit: undefined,
-	isStopped: false,
-	command: typeof command === 'string' ? command : command.join(' '),
-	startedAt: new Date(),
-	output: new BoundedOutput(OUTPUT_BYTES_MAX)
-});
+    const entry: Entry = {
+      id,
+      owner,
+      ofSession,
+      tree,
+      timer,
+      exit: undefined,
+      isStopped: false,
+      command: typeof command === "string" ? command : command.join(" "),
+      startedAt: new Date(),
+      output: new BoundedOutput(OUTPUT_BYTES_MAX),
+    };
     this.#entries.set(id, entry);
     void capture(tree, "stdout", entry.output, options);
     void capture(tree, "stderr", entry.output, options);

@@ -26,6 +26,9 @@ export const PROCESS_LIMITS: ProcessLimits = { processesMax: 2_048, memoryBytesM
 
 const SECCOMP_DESCRIPTOR = 8;
 
+/** What every command is cut off from, and that it ends with this process. */
+const ISOLATION = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox"] as const;
+
 /** What of a machine a command in a sandbox is shown, beside the mounts. */
 export interface BubblewrapOptions extends Omit<MountOptions, "path"> {
   readonly features: BubblewrapFeatures;
@@ -78,11 +81,12 @@ function bubblewrapCommand(options: BubblewrapOptions, command: readonly string[
   return [
     ...(options.joining ?? []),
     systemProgram("bwrap") ?? "bwrap",
-    ...["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox"],
+    ...ISOLATION,
     ...(features.disableUserNamespaces ? ["--disable-userns"] : []),
     ...mountArguments({ ...options, path }),
     ...(options.extraArguments ?? []),
-    ...["--chdir", cwd],
+    "--chdir",
+    cwd,
     ...(features.seccomp ? ["--seccomp", String(SECCOMP_DESCRIPTOR)] : []),
     "--",
     ...(prlimit === undefined ? [] : [prlimit, `--nproc=${limits.processesMax}`, `--data=${limits.memoryBytesMax}`, "--"]),

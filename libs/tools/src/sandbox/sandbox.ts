@@ -172,9 +172,9 @@ interface Prepared {
 /** Whether what was prepared is there still; false also of what could not be. */
 async function isThere(prepared: Promise<Prepared>): Promise<boolean> {
   try {
-    const { directory, close } = await prepared;
-    if (await stat(join(directory, "gitconfig")).then(Boolean, () => false)) return true;
-    await close();
+    const found = await prepared;
+    if (await stat(join(found.directory, "gitconfig")).then(Boolean, () => false)) return true;
+    await found.close();
     return false;
   } catch {
     // It is tried again.
@@ -213,7 +213,7 @@ async function prepare({ workspace, network = { allow: [] }, cacheDirectory, lim
     },
     close: async () => {
       const started = await Promise.allSettled(proxies.values());
-      await Promise.all(started.map((one) => (one.status === "fulfilled" ? one.value.proxy.close() : undefined)));
+      await Promise.all(started.flatMap((one) => (one.status === "fulfilled" ? [one.value.proxy.close()] : [])));
       await group?.remove();
       await rm(directory, { recursive: true, force: true });
     },

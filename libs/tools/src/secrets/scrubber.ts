@@ -6,7 +6,7 @@ const LENGTH_MIN = 6;
 /** Takes secrets out of text that tools print. */
 export interface Scrubber {
   /** Of a whole text. */
-  scrub(text: string): string;
+  readonly scrub: (text: string) => string;
   /** Of a text that comes in pieces: what may be the beginning of a secret is held back until it is known. */
   stream(): ScrubbedStream;
 }

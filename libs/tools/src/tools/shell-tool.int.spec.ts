@@ -335,7 +335,7 @@ describe("secrets", () => {
       'env; printf %s "$TOKEN" | base64; printf %s "$TOKEN" | head -c 5; sleep 0.05; printf %s "$TOKEN" | tail -c +6; cat /proc/*/environ 2>/dev/null | tr "\\0" "\\n"';
     const { stdout } = await callTool(tool, { command }, { report: (text) => printed.push(text) });
     expect(stdout).toContain("TOKEN=[secret]");
-    for (const text of [String(stdout), printed.join("")]) {
+    for (const text of [stdout, printed.join("")]) {
       for (const secret of ["key-of-the-provider", "s3cret-t0ken", "czNjcmV0LXQwa2Vu"]) expect(text).not.toContain(secret);
     }
   });

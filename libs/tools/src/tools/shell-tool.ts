@@ -123,7 +123,7 @@ export function shellTool(guard: WorkspaceGuard, options: ShellOptions): ToolDef
         return { id: started.id, status: started.status };
       }
       const { timeout_seconds: timeoutSeconds = TIMEOUT_SECONDS } = args;
-      const onOutput = limitedReport(call.report);
+      const onOutput = limitedReport((text) => call.report(text));
       const result = await runProcess({
         command,
         cwd,

@@ -1,7 +1,7 @@
 /** Without a meaning of their own to any shell, wherever they stand in a word. */
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]$/;
 /** In double quotation marks these are not themselves, and `!` not to every shell. */
-const ACTIVE_IN_QUOTES = new Set(["$", "`", "\\", "!"]);
+const ACTIVE_IN_QUOTES = /[$`\\!]/;
 /** Words that don't name a program where one is expected. */
 const RESERVED = new Set([
   "!",
@@ -40,7 +40,7 @@ export function literalWords(command: string): string[] | undefined {
     } else if (character === "'" || character === '"') {
       const end = command.indexOf(character, at + 1);
       const text = command.slice(at + 1, end);
-      if (end < 0 || /[\n\r\0]/.test(text) || (character === '"' && [...text].some((inner) => ACTIVE_IN_QUOTES.has(inner)))) return undefined;
+      if (end < 0 || /[\n\r\0]/.test(text) || (character === '"' && ACTIVE_IN_QUOTES.test(text))) return undefined;
       word = (word ?? "") + text;
       at = end;
     } else {

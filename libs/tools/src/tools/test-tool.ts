@@ -91,7 +91,7 @@ export function testTool(guard: WorkspaceGuard, { profiles, environment = {}, sa
         signal: call.signal,
         enclosure: await sandbox?.enclosure({ access: accessOf(call.mode) }),
         scrubber: createScrubber(secrets?.values() ?? []),
-        onOutput: limitedReport(call.report),
+        onOutput: limitedReport((text) => call.report(text)),
       });
       await sandbox?.commandEnded();
       return { profile: profile.name, command: [...command], passed: result.exitCode === 0, ...commandOutcome(result, profile.timeoutSeconds, call.signal) };

@@ -28,7 +28,7 @@ const CALLED: readonly LoadedAgent[] = [
   called("nearly", nested(3)),
   called("huge", {
     system: "x".repeat(65_536),
-    ...{ subAgents: Array.from({ length: 16 }, (_, i) => ({ name: `s${i}`, agent: { model: "m/a", system: "x".repeat(65_000) } })) },
+    subAgents: Array.from({ length: 16 }, (_, i) => ({ name: `s${i}`, agent: { model: "m/a", system: "x".repeat(65_000) } })),
   }),
   { ...called("steps"), pipeline: [{ id: "a", tool: "tools.file", inputs: {} }] },
 ];

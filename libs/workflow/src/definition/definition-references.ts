@@ -1,3 +1,4 @@
+import type { AgentSpec } from "@forge/protocol/session";
 import type { WorkflowDefinition } from "@forge/protocol/workflow";
 
 /** What a workflow needs to be served by somebody, each name once, in order of first use. */
@@ -8,6 +9,8 @@ export interface DefinitionReferences {
   readonly models: readonly string[];
 }
 
+type Found = Readonly<Record<keyof DefinitionReferences, Set<string>>>;
+
 /** Collects the functions, tools and models that a definition and the workflows inside of it name. */
 export function definitionReferences(definition: WorkflowDefinition): DefinitionReferences {
   const found = { functions: new Set<string>(), tools: new Set<string>(), models: new Set<string>() };
@@ -16,7 +19,7 @@ export function definitionReferences(definition: WorkflowDefinition): Definition
 }
 
 /** A workflow that many steps name is looked at once. */
-function collect(definition: WorkflowDefinition, found: Readonly<Record<keyof DefinitionReferences, Set<string>>>, seen: Set<WorkflowDefinition>): void {
+function collect(definition: WorkflowDefinition, found: Found, seen: Set<WorkflowDefinition>): void {
   if (seen.has(definition)) return;
   seen.add(definition);
   for (const { kind } of definition.steps) {
@@ -28,8 +31,7 @@ function collect(definition: WorkflowDefinition, found: Readonly<Record<keyof De
         found.tools.add(kind.value.tool);
         break;
       case "agent":
-        for (const tool of kind.value.agent?.tools ?? []) found.tools.add(tool);
-        if (kind.value.agent !== undefined) found.models.add(kind.value.agent.model);
+        if (kind.value.agent !== undefined) collectAgent(kind.value.agent, found);
         break;
       case "workflow":
         if (kind.value.definition !== undefined) collect(kind.value.definition, found, seen);
@@ -39,4 +41,11 @@ function collect(definition: WorkflowDefinition, found: Readonly<Record<keyof De
         break;
     }
   }
+}
+
+/** Those that stand in for its model, and what the agents need that it calls. */
+function collectAgent({ model, fallbackModels, tools, subAgents }: AgentSpec, found: Found): void {
+  for (const tool of tools) found.tools.add(tool);
+  for (const name of [model, ...fallbackModels]) found.models.add(name);
+  for (const { agent } of subAgents) if (agent !== undefined) collectAgent(agent, found);
 }

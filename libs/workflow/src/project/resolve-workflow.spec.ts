@@ -3,6 +3,7 @@ import { checkDefinition } from "@forge/domain";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { describe, expect, it } from "vitest";
+import { definitionReferences } from "../definition/definition-references.ts";
 import { projectFiles } from "../testing/project-files.ts";
 import { findProject } from "./find-project.ts";
 import { openProject } from "./project.ts";
@@ -120,11 +121,12 @@ agent:
 `,
       "agents/team/answer.json": '{"type": "object"}',
       "agents/middle.yaml":
-        "agent: {id: middle, version: v1, description: Stands between., model: demo/echo, prompt: '{{ inputs.task }}', strategy: react, sub_agents: [helper]}",
+        "agent: {id: middle, version: v1, description: Stands between., model: demo/sub, prompt: '{{ inputs.task }}', strategy: react, sub_agents: [helper]}",
       "workflows/led.yaml": workflow("led", "v1", "lead"),
     });
     const { definition, warnings } = await resolveWorkflow("led", { directory: files.root });
     expect(checkDefinition(definition, { sha256: () => "" })).not.toHaveProperty("rejection");
+    expect(definitionReferences(definition)).toStrictEqual({ functions: [], tools: ["tools.file"], models: ["demo/echo", "demo/chat", "demo/sub"] });
     const kind = definition.steps[0]?.kind;
     const spec = kind?.case === "agent" ? kind.value.agent : undefined;
     expect(spec).toMatchObject({ outputSchemaJson: '{"type":"object"}', contextWindowTokens: 8000, budget: { modelCalls: 10, costMicroUsd: 1_500_000n } });

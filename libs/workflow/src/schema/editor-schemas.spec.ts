@@ -5,6 +5,9 @@ import { compileJsonSchema } from "@forge/domain";
 import { ForgeError } from "@forge/protocol";
 import { describe, expect, it } from "vitest";
 import { AGENT_KEYS, parseAgent } from "../agent/parse-agent.ts";
+import { BUDGET_KEYS } from "../agent/read-budget.ts";
+import { HOOK_KEYS } from "../agent/read-hooks.ts";
+import { SUB_AGENT_KEYS } from "../agent/read-sub-agents.ts";
 import type { DefinitionSource } from "../definition/definition-source.ts";
 import { parseWorkflow, WORKFLOW_FILE_KEYS } from "../definition/parse-workflow.ts";
 import { STEP_KEYS } from "../definition/read-step.ts";
@@ -189,6 +192,10 @@ describe("the schemas for editors", () => {
     expect(keys(workflow)).toEqual(WORKFLOW_FILE_KEYS.toSorted());
     expect(keys(workflow.properties.steps.items)).toEqual([...STEP_KEYS, "idempotent"].toSorted());
     expect(keys(agent.properties.agent)).toEqual(AGENT_KEYS.toSorted());
+    const { hooks, sub_agents, budget } = (agent.properties.agent as { properties: Record<string, { items: { anyOf: JsonObject[] } }> }).properties;
+    expect([keys(hooks?.items.anyOf[1]), keys(sub_agents?.items.anyOf[1]), keys(budget)]).toEqual(
+      [HOOK_KEYS, SUB_AGENT_KEYS, BUDGET_KEYS].map((known) => known.toSorted()),
+    );
   });
 
   it.each(RIGHT)("take what the parser takes: %s %s", (name, text) => {

@@ -11,6 +11,7 @@ from forge_client.protocol.event import ModelCompleted
 from forge_client.protocol.worker import ModelResult
 from forge_client.worker.child_pool import ChildPool, StartError
 from forge_client.worker.child_process import Answer, ChildProcess
+from forge_client.worker.compaction_run import CompactionRun
 from forge_client.worker.model_answer import ModelAnswer
 from forge_client.worker.model_request import ModelRequest, read_request
 from forge_client.worker.outcomes import Outcome, cancelled, failure, milliseconds
@@ -27,7 +28,8 @@ class ModelHandler(UserHandler):
         self.versions = {"forge-client": forge_client.__version__}
 
     async def outcome(self, context: TaskContext) -> Outcome:
-        return await _ModelRun(self, context).settled()
+        run = CompactionRun(self, context) if context.task.WhichOneof("kind") == "compaction" else _ModelRun(self, context)
+        return await run.settled()
 
 
 class _ModelRun:

@@ -244,6 +244,8 @@ class WorkerRuntime:
         match task.WhichOneof("kind"):
             case "model":
                 key = (CapabilityKind.CAPABILITY_KIND_MODEL, f"{task.model.model.partition('/')[0]}/*")
+            case "compaction":
+                key = (CapabilityKind.CAPABILITY_KIND_MODEL, f"{task.compaction.model.partition('/')[0]}/*")
             case "tool":
                 key = (CapabilityKind.CAPABILITY_KIND_TOOL, task.tool.tool)
             case "function":

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { createTestServer } from "./mcp-program.ts";
@@ -24,7 +24,7 @@ export async function startMcpHttp({ port = 0, isProtected = false } = {}): Prom
   const tokens = new Set<string>();
   const grants: URLSearchParams[] = [];
   const codes = new Map<string, { readonly challenge: string; readonly redirectUri: string }>();
-  const server: Server = createServer(async (incoming, outgoing) => {
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const closed = new AbortController();
     outgoing.once("close", () => closed.abort());
@@ -37,7 +37,8 @@ export async function startMcpHttp({ port = 0, isProtected = false } = {}): Prom
     }
     for await (const chunk of response.body) if (!outgoing.write(chunk)) await Promise.race([once(outgoing, "drain"), once(outgoing, "close")]);
     outgoing.end();
-  });
+  };
+  const server: Server = createServer((incoming, outgoing) => void serve(incoming, outgoing));
 
   async function answer(request: Request, url: URL, origin: string): Promise<Response> {
     if (url.pathname === "/.well-known/oauth-protected-resource/mcp") return Response.json({ resource: `${origin}/mcp`, authorization_servers: [origin] });

@@ -52,7 +52,7 @@ export function createTestServer({ isLegacy, state }: { readonly isLegacy: boole
           return said(`${answer.action} ${JSON.stringify(answer.content ?? null)}`);
         }
         if (mcpReq.inputResponses === undefined) return inputRequired({ inputRequests: { size: inputRequired.elicit(SIZE) }, requestState: "state-1" });
-        return said(`${JSON.stringify(mcpReq.inputResponses.size)} ${mcpReq.requestState()}`);
+        return said(`${JSON.stringify(mcpReq.inputResponses.size)} ${mcpReq.requestState<string>()}`);
       },
     },
   ];
@@ -86,7 +86,7 @@ export function createTestServer({ isLegacy, state }: { readonly isLegacy: boole
         // Claims that grant nothing.
         annotations: { readOnlyHint: true, idempotentHint: true },
       }));
-    return { tools: now === "reversed" ? listed.reverse() : listed };
+    return { tools: now === "reversed" ? listed.toReversed() : listed };
   });
   return server;
 }

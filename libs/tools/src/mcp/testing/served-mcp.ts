@@ -11,8 +11,8 @@ import { parseMcpConfig } from "../mcp-config.ts";
 /** Tools of servers that a test has started. */
 export interface ServedMcp {
   readonly tools: McpTools;
-  changes(): number;
-  handler(name: string): TaskHandler;
+  readonly changes: () => number;
+  readonly handler: (name: string) => TaskHandler;
 }
 
 /** Starts the servers of a configuration, and waits until each was tried. */
