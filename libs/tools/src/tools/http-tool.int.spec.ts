@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
+import { ForgeError } from "@forge/protocol";
+import { ErrorCode } from "@forge/protocol/common";
 import { RiskLevel } from "@forge/protocol/tool";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createSecretSource } from "../secrets/secret-source.ts";
@@ -123,7 +125,7 @@ describe("what is answered", () => {
     const abort = new AbortController();
     answer = (_incoming, response) => {
       response.write("x");
-      abort.abort(new Error("enough"));
+      abort.abort(new ForgeError(ErrorCode.CANCELLED, "enough"));
     };
     await expect(callTool(tool(), { url: here() }, { signal: abort.signal })).rejects.toThrow("enough");
   });
