@@ -1,9 +1,6 @@
 import type { DemoTool } from "./conversation.ts";
 
-interface Property {
-  readonly type?: unknown;
-  readonly enum?: readonly unknown[];
-}
+type Property = Exclude<NonNullable<DemoTool["inputSchema"]["properties"]>[string], boolean>;
 
 function propertiesOf(tool: DemoTool): [string, Property][] {
   return Object.entries(tool.inputSchema.properties ?? {}).filter((entry): entry is [string, Property] => typeof entry[1] === "object");
