@@ -7,5 +7,5 @@ const REFUSED_AT_TOP: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", 
 export function toWireSchema(schema: unknown): JSONSchema7 {
   const isObject = typeof schema === "object" && schema !== null && !Array.isArray(schema);
   const kept = Object.entries(isObject ? schema : {}).filter(([key]) => !REFUSED_AT_TOP.has(key));
-  return { type: "object", properties: {}, ...Object.fromEntries(kept) } as JSONSchema7;
+  return { type: "object", properties: {}, ...Object.fromEntries(kept) };
 }
