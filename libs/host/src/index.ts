@@ -23,5 +23,6 @@ export { type ProjectServer, type ProjectServerOptions, startProjectServer } fro
 export { type RemoteExecutorOptions, startRemoteExecutor } from "./remote-executor.ts";
 export { grant, newToken, principalOf, tokenIn } from "./tokens.ts";
 export { startToolProcess, type ToolProcess, type ToolProcessOptions } from "./tool-process.ts";
-export { stateDirectoryOf, type TrustState, type WorkspaceTrust, workspaceTrust } from "./trust/workspace-trust.ts";
+export { stateDirectoryOf } from "./trust/state-directory.ts";
+export { type TrustState, type WorkspaceTrust, workspaceTrust } from "./trust/workspace-trust.ts";
 export { VERSION } from "./version.ts";

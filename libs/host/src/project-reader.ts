@@ -2,9 +2,9 @@ import { createLocalClient, type ForgeClient } from "@forge/client";
 import { createControlPlane } from "@forge/engine";
 import { createPostgresStore } from "@forge/store-postgres";
 import type { Logger } from "pino";
+import { makeDataDirectory } from "./data-origin.ts";
 import { openDatabase } from "./database.ts";
 import { dataDirectoryOf } from "./project-paths.ts";
-import { makeDataDirectory } from "./project-server.ts";
 
 export interface ProjectReaderOptions {
   /** The project's root. */

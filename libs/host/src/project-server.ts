@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import path from "node:path";
 import type { ProviderConfig } from "@forge/agent";
 import { type ConnectClient, createLocalClient } from "@forge/client";
 import type { Run } from "@forge/protocol/workflow";
@@ -7,6 +5,7 @@ import { createBuiltinTools } from "@forge/tools";
 import type { Logger } from "pino";
 import { type Address, removeAddress, writeAddress } from "./address-file.ts";
 import { type ControlPlaneService, type ControlPlaneServiceOptions, startControlPlane } from "./control-plane.ts";
+import { makeDataDirectory } from "./data-origin.ts";
 import { openDatabase } from "./database.ts";
 import { type Executor, type ProjectCode, startExecutor } from "./executor.ts";
 import { watchEnds } from "./extensions/watch-ends.ts";
@@ -67,14 +66,6 @@ export interface ProjectServer {
 }
 
 const NAMESPACE = "default";
-
-/** Makes the data directory, for its owner only, and keeps all of it out of the project's repository. */
-export async function makeDataDirectory(dataDirectory: string): Promise<void> {
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-  await writeFile(path.join(dataDirectory, ".gitignore"), "*\n");
-  // Whoever copies directories tells by it that this one, with the tokens in it, is not to be copied.
-  await writeFile(path.join(dataDirectory, ".forge-data"), "");
-}
 
 /** Starts everything that a project needs, in one process. Errors: conflict DATA_DIRECTORY_IN_USE where another process serves it. */
 export async function startProjectServer(options: ProjectServerOptions): Promise<ProjectServer> {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import pino from "pino";
@@ -81,6 +81,42 @@ test("one that can't join says why, and is not started again", async () => {
   const tools = startToolProcess({ settings: { ...settings(), token: clientToken }, processEnvironment: process.env, logger });
   await expect(tools.ready).rejects.toMatchObject({ reason: "TOOLS_UNAVAILABLE" });
   await tools.stop();
+});
+
+test("one that has joined before is started again until nothing is in its way", async () => {
+  const workspace = path.join(directory, "moved");
+  await mkdir(workspace);
+  const logged: string[] = [];
+  const tools = startToolProcess({
+    settings: { ...settings(), workspace },
+    processEnvironment: process.env,
+    logger: pino({ level: "error" }, { write: (line: string) => void logged.push(line) }),
+  });
+  try {
+    await tools.ready;
+    await rename(workspace, `${workspace}-away`);
+    process.kill(tools.pid() as number, "SIGKILL");
+    await expect.poll(() => logged.some((line) => line.includes("can't be served")), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => tools.pid(), { timeout: 10_000 }).toBeUndefined();
+    await rename(`${workspace}-away`, workspace);
+    await expect.poll(() => tools.pid(), { timeout: 10_000 }).toBeDefined();
+  } finally {
+    await tools.stop();
+  }
+});
+
+test("profiles of tests are those that were trusted, and not what the file says by now", async () => {
+  const workspace = path.join(directory, "profiles");
+  await mkdir(path.join(workspace, ".forge"), { recursive: true });
+  await writeFile(path.join(workspace, ".forge", "tests.toml"), "not a profile");
+  const start = (code: { tests?: string }) =>
+    startToolProcess({ settings: { ...settings(), workspace, isTrusted: true, code }, processEnvironment: process.env, logger });
+  const unread = start({});
+  await unread.ready;
+  await unread.stop();
+  const told = start({ tests: "also = 1" });
+  await expect(told.ready).rejects.toThrow("also is not known");
+  await told.stop();
 });
 
 test("it ends with its host, however that ends", async () => {

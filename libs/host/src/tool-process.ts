@@ -64,6 +64,7 @@ class RestartedProcess implements ToolProcess {
   #drained = Promise.withResolvers<void>();
   #child: ChildProcess | undefined;
   #isDraining = false;
+  #hasJoined = false;
 
   constructor(settings: ToolWorkerSettings | Promise<ToolWorkerSettings>, environment: Record<string, string>, logger: Logger) {
     this.#settings = Promise.resolve(settings);
@@ -131,11 +132,14 @@ class RestartedProcess implements ToolProcess {
     this.#child = child;
     let isRefused = false;
     child.on("message", (message: ToHost) => {
-      if (message.kind === "joined") this.#joined.resolve();
-      else if (message.kind === "drained") this.#drained.resolve();
+      if (message.kind === "joined") {
+        this.#hasJoined = true;
+        this.#joined.resolve();
+      } else if (message.kind === "drained") this.#drained.resolve();
       else if (message.kind === "problem") this.#logger.error({ problem: message.message }, "a problem in the process of the tools");
       else {
-        isRefused = true;
+        // What could be served once can be again, when what is in its way has gone.
+        isRefused = !this.#hasJoined;
         this.#joined.reject(new ForgeError(ErrorCode.INTERNAL, `the tools can't be served: ${message.message}`, { reason: "TOOLS_UNAVAILABLE" }));
         this.#logger.error({ problem: message.message }, "the tools can't be served");
       }

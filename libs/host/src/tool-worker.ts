@@ -9,7 +9,7 @@ import {
   createSecretSource,
   openToolWorkspace,
   type ProgramRules,
-  readTestProfiles,
+  parseTestProfiles,
   type SandboxOptions,
   toolHandler,
 } from "@forge/tools";
@@ -32,7 +32,7 @@ export interface ToolWorkerSettings {
   readonly dataDirectory: string;
   /** Whether the workspace's own test profiles may be run. */
   readonly isTrusted: boolean;
-  /** Hooks and MCP servers that may run; absent: none. */
+  /** Hooks, MCP servers and test profiles that may run, as trust has looked at them: the files may have changed since. Absent: none. */
   readonly code?: WorkspaceCode;
   /** Variables that .mcp.json may use. */
   readonly variables?: Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ export interface ToolWorker {
 
 /** Starts a worker for tools. Resolves once it has joined. Errors: as the control plane's Register; validation for a wrong file of test profiles. */
 export async function startToolWorker(settings: ToolWorkerSettings, onProblem: (error: unknown) => void): Promise<ToolWorker> {
-  const { workspace, dataDirectory, sandbox: rules } = settings;
+  const { workspace, dataDirectory, sandbox: rules, code = {} } = settings;
   await using cleanup = new AsyncDisposableStack();
   const sandbox = createSandbox({
     ...rules,
@@ -83,13 +83,13 @@ export async function startToolWorker(settings: ToolWorkerSettings, onProblem: (
     programs: settings.programs,
     sandbox,
     secrets,
-    testProfiles: settings.isTrusted ? await readTestProfiles(workspace) : [],
+    testProfiles: settings.isTrusted && code.tests !== undefined ? parseTestProfiles(code.tests) : [],
     http: settings.http,
     background,
   });
   const port = createConnectClient({ url: settings.url, token: settings.token });
   cleanup.defer(() => port.close());
-  const { name, queues, code = {}, variables } = settings;
+  const { name, queues, variables } = settings;
   const extensions = startWorkspaceExtensions({
     code,
     workspace,

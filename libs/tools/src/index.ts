@@ -28,7 +28,7 @@ export { type BuiltinToolsOptions, createBuiltinTools } from "./tools/builtin-to
 // Layers around calls.
 export { policyLayer, type ToolPolicy } from "./tools/policy-layer.ts";
 export type { ProgramRules } from "./tools/program-rules.ts";
-export { readTestProfiles, TEST_PROFILES_FILE, type TestProfile } from "./tools/test-profiles.ts";
+export { parseTestProfiles, TEST_PROFILES_FILE, type TestProfile } from "./tools/test-profiles.ts";
 export type { JsonValue, ToolCall, ToolDefinition } from "./tools/tool-definition.ts";
 export { toolHandler } from "./tools/tool-handler.ts";
 export type { Layer } from "./tools/tool-layer.ts";

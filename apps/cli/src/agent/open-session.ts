@@ -2,7 +2,6 @@ import { create } from "@bufbuild/protobuf";
 import { commandHeader } from "@forge/client";
 import type { Session } from "@forge/protocol/session";
 import { Decision, ToolMode, type ToolPolicy, ToolRuleSchema } from "@forge/protocol/tool";
-import { openProject, toolPolicy } from "@forge/workflow";
 import type { Context, ServerOptions } from "../context.ts";
 import { checkDemoModels, explainModel } from "../server/explain-model.ts";
 import type { LocatedProject } from "../server/locate-project.ts";
@@ -13,6 +12,7 @@ import type { AgentOptions } from "./agent-options.ts";
 import { agentOf, modeOf, refuseAgentOptions } from "./agent-spec.ts";
 import { defaultModel } from "./default-model.ts";
 import { locateWorkspace } from "./locate-workspace.ts";
+import { projectDefaults } from "./project-defaults.ts";
 import { checkBypass, hooksOf, settleTrust } from "./workspace-trust.ts";
 
 export interface SessionOptions extends ServerOptions, AgentOptions {
@@ -62,7 +62,7 @@ export async function openSession(
   opening: OpenSessionOptions,
 ): Promise<OpenSession> {
   const { sessionId } = opening;
-  const link = await openLink(context, options, { root, reads: false, trustedOnly: true });
+  const link = await openLink(context, options, { root, reads: false, code: "trusted" });
   try {
     const id = sessionId ?? (await createSession(context, link, options, opening));
     const { session } = await link.call((client) => client.session.getSessionSnapshot({ sessionId: id }));
@@ -81,13 +81,13 @@ async function createSession(
   options: SessionOptions,
   { outputSchemaJson, answer, deny = [] }: OpenSessionOptions,
 ): Promise<string> {
-  const { config } = await openProject(link.root);
+  const { policy: projectPolicy, model: projectModel } = await projectDefaults(environment, link.root);
   const header = commandHeader();
-  const model = options.model ?? (await defaultModel({ environment, configured: config.default_model }));
+  const model = options.model ?? (await defaultModel({ environment, configured: projectModel }));
   const hooks = link.reach.kind === "remote" ? [] : await hooksOf(environment, link.root);
   const agent = agentOf(options, { model, outputSchemaJson, hooks });
   await checkDemoModels([model], link, environment);
-  const configured = withoutType(toolPolicy(config));
+  const configured = withoutType(projectPolicy);
   const rules = [...deny.map((tool) => create(ToolRuleSchema, { tool, decision: Decision.DENY })), ...configured.rules];
   const policy = { ...configured, rules, mode: modeOf(options.mode), ...(answer === undefined ? {} : { answer }) };
   const { sessionId } = await link

@@ -80,6 +80,11 @@ export async function settleTrust({ terminal, environment }: Context, root: stri
   if (answer === "yes") await trust.trust(root, state.digest);
 }
 
+/** Whether people have trusted what a workspace brings, as it is now. */
+export async function mayRunCode(environment: NodeJS.ProcessEnv, root: string): Promise<boolean> {
+  return (await readOrNothing(await trustOf(environment), root))?.state === "trusted";
+}
+
 /** Undefined where there is more than can be looked at, and so nothing that is trusted. */
 async function readOrNothing(trust: WorkspaceTrust, root: string): Promise<TrustState | undefined> {
   try {

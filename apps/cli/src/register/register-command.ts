@@ -13,7 +13,7 @@ export async function registerCommand(context: Context, reference: string, optio
   const named = options.project === undefined ? undefined : await openProject(path.resolve(directory, options.project));
   const resolved = await resolveWorkflow(reference, { directory, project: named });
   const { definition, project, warnings } = resolved;
-  const link = await openLink(context, options, { root: project.root, reads: false });
+  const link = await openLink(context, options, { root: project.root, reads: false, code: "all" });
   try {
     const { registered } = await link
       .call((client) => client.workflow.registerDefinition({ definition }))

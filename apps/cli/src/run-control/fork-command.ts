@@ -25,7 +25,10 @@ export interface ForkOptions extends FollowedOptions {
 export async function forkCommand(context: Context, runId: string, options: ForkOptions): Promise<number> {
   const { terminal, environment } = context;
   checkId(runId);
-  const { link, root, hint } = await openExisting(context, options.detach === true ? { ...options, foreground: false } : options, { reads: false });
+  const { link, root, hint } = await openExisting(context, options.detach === true ? { ...options, foreground: false } : options, {
+    reads: false,
+    code: "all",
+  });
   try {
     const source = await readRun(link, runId);
     const answer = await forkRun(link, runId, options).catch(async (error: unknown) => {

@@ -12,7 +12,7 @@ export type PauseOptions = ServerOptions & CommandOptions;
 /** `forge pause`: no step of a run begins until it is continued. */
 export async function pauseCommand(context: Context, runId: string, options: PauseOptions): Promise<number> {
   checkId(runId);
-  const { link, hint } = await openExisting(context, options, { reads: false });
+  const { link, hint } = await openExisting(context, options, { reads: false, code: "all" });
   try {
     const header = headerOf(options);
     const answer = await link.call((client) => client.workflow.pauseRun({ header, runId }));
@@ -27,7 +27,7 @@ export async function pauseCommand(context: Context, runId: string, options: Pau
 /** `forge continue`: ends a pause. */
 export async function continueCommand(context: Context, runId: string, options: PauseOptions): Promise<number> {
   checkId(runId);
-  const { link } = await openExisting(context, options, { reads: false });
+  const { link } = await openExisting(context, options, { reads: false, code: "all" });
   try {
     const header = headerOf(options);
     const answer = await link.call((client) => client.workflow.continueRun({ header, runId }));

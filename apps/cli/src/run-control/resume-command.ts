@@ -24,7 +24,10 @@ export interface FollowedOptions extends ServerOptions, CommandOptions {
 export async function resumeCommand(context: Context, runId: string, options: FollowedOptions): Promise<number> {
   const { terminal, environment } = context;
   checkId(runId);
-  const { link, root, hint } = await openExisting(context, options.detach === true ? { ...options, foreground: false } : options, { reads: false });
+  const { link, root, hint } = await openExisting(context, options.detach === true ? { ...options, foreground: false } : options, {
+    reads: false,
+    code: "all",
+  });
   try {
     const run = await readRun(link, runId);
     const current = await currentWorkflow(run, root);

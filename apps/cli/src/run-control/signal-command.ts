@@ -24,7 +24,7 @@ export async function signalCommand(context: Context, runId: string, name: strin
   const { terminal, directory } = context;
   checkId(runId);
   const json = options.data === undefined ? undefined : await readPayload(options.data, (file) => path.resolve(directory, file));
-  const { link } = await openExisting(context, options, { reads: false });
+  const { link } = await openExisting(context, options, { reads: false, code: "all" });
   try {
     const payload = json === undefined ? undefined : await storeValue(link, json);
     const answer = await signalRun(link, { runId, name, payload, options });

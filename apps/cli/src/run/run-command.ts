@@ -38,7 +38,11 @@ export async function runCommand(context: Context, reference: string, options: R
   const { definition, project, warnings } = resolved;
   const inputs = JSON.stringify(await parseInputs(options.input ?? [], directory));
   const hint = `${await hintFor(project.root, directory)}${remoteHint(options)}`;
-  const link = await openLink(context, options.detach === true ? { ...options, foreground: false } : options, { root: project.root, reads: false });
+  const link = await openLink(context, options.detach === true ? { ...options, foreground: false } : options, {
+    root: project.root,
+    reads: false,
+    code: "all",
+  });
   try {
     const header = headerOf(options);
     const value: Value = await storeValue(link, inputs);

@@ -41,7 +41,7 @@ export async function putScheduleCommand(context: Context, scheduleId: string, r
   const resolved = await resolveWorkflow(reference, { directory, project: named });
   const { definition, project, warnings } = resolved;
   const inputs = JSON.stringify(await parseInputs(options.input ?? [], directory));
-  const link = await openLink(context, { ...options, foreground: false }, { root: project.root, reads: false });
+  const link = await openLink(context, { ...options, foreground: false }, { root: project.root, reads: false, code: "all" });
   try {
     await checkDemoModels(options.model === undefined ? definitionReferences(definition).models : [options.model], link, context.environment);
     const value = await storeValue(link, inputs);

@@ -73,7 +73,7 @@ export async function continueScheduleCommand(context: Context, scheduleId: stri
 
 /** `forge schedule delete`. */
 export async function deleteScheduleCommand(context: Context, scheduleId: string, options: ServerOptions): Promise<number> {
-  const { link } = await openExisting(context, options, { reads: false });
+  const { link } = await openExisting(context, options, { reads: false, code: "all" });
   try {
     await link.call((client) => client.schedule.deleteSchedule({ scheduleId }));
     context.terminal.print(options.json === true ? "{}" : `Schedule ${scheduleId} is gone; runs that it has started go on.`);
@@ -85,7 +85,7 @@ export async function deleteScheduleCommand(context: Context, scheduleId: string
 
 /** `forge schedule trigger`. */
 export async function triggerScheduleCommand(context: Context, scheduleId: string, options: TriggerScheduleOptions): Promise<number> {
-  const { link, hint } = await openExisting(context, { ...options, foreground: false }, { reads: false });
+  const { link, hint } = await openExisting(context, { ...options, foreground: false }, { reads: false, code: "all" });
   try {
     const header = headerOf(options);
     const started = await link.call((client) => client.schedule.triggerSchedule({ header, scheduleId }));
@@ -106,7 +106,7 @@ async function change(
   options: ServerOptions,
   make: (client: ForgeClient) => Promise<{ readonly schedule?: Schedule }>,
 ): Promise<number> {
-  const { link } = await openExisting(context, options, { reads: false });
+  const { link } = await openExisting(context, options, { reads: false, code: "all" });
   try {
     const schedule = (await link.call(make)).schedule as Schedule;
     const next = schedule.nextAt === undefined ? "has no time to come" : `starts next at ${momentIn(schedule.nextAt, schedule.spec?.timeZone ?? "UTC")}`;

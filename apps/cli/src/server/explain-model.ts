@@ -1,7 +1,8 @@
 import { isDemoModel } from "@forge/host/project";
 import { ForgeError } from "@forge/protocol";
+import { mayRunCode } from "../agent/workspace-trust.ts";
 import type { ProjectLink } from "./project-link.ts";
-import { readProjectSettings } from "./project-settings.ts";
+import { type ProjectSettings, readProjectSettings } from "./project-settings.ts";
 
 /** Errors: not_found for a model that the demo provider does not have; whoever serves it would say so only once it is called. */
 export async function checkDemoModels(models: readonly string[], link: ProjectLink, environment: NodeJS.ProcessEnv): Promise<void> {
@@ -24,7 +25,11 @@ export async function explainModel(error: unknown, link: ProjectLink, environmen
   return new ForgeError(error.code, `${error.message}; ${advice}`, { ...error.detail, cause: error });
 }
 
-async function checkModelHere(model: string, { root }: ProjectLink, environment: NodeJS.ProcessEnv): Promise<void> {
-  const [{ checkModel }, settings] = await Promise.all([import("@forge/host"), readProjectSettings(root, environment, { runsCode: true })]);
+async function settingsOf({ root, code }: ProjectLink, environment: NodeJS.ProcessEnv): Promise<ProjectSettings> {
+  return readProjectSettings(root, environment, { runsCode: code === "all" || (await mayRunCode(environment, root)) });
+}
+
+async function checkModelHere(model: string, link: ProjectLink, environment: NodeJS.ProcessEnv): Promise<void> {
+  const [{ checkModel }, settings] = await Promise.all([import("@forge/host"), settingsOf(link, environment)]);
   checkModel(model, { env: settings.environment, config: settings.providers });
 }

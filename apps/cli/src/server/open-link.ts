@@ -5,6 +5,7 @@ import { showStatus } from "../output/status-line.ts";
 import { hasData, type LocatedProject, locateProject } from "./locate-project.ts";
 import { ProjectLink } from "./project-link.ts";
 import { remoteHint, remoteOf } from "./remote.ts";
+import type { WantedCode } from "./settle-data.ts";
 
 export interface LinkedProject extends LocatedProject {
   readonly link: ProjectLink;
@@ -18,14 +19,18 @@ export async function openReading(context: Context, options: ServerOptions): Pro
 }
 
 /** The link of a command about something that exists already. Errors: not_found where nothing has ever been kept for the project. */
-export async function openExisting(context: Context, options: ServerOptions, { reads }: { readonly reads: boolean }): Promise<LinkedProject> {
+export async function openExisting(
+  context: Context,
+  options: ServerOptions,
+  { reads, code }: { readonly reads: boolean; readonly code?: WantedCode },
+): Promise<LinkedProject> {
   const { hasAny, ...located } = await locate(context, options);
   if (!hasAny) {
     throw new ForgeError(ErrorCode.NOT_FOUND, `nothing has run in ${located.root} yet: go to the project's directory, or name it with --project`, {
       reason: "PROJECT_EMPTY",
     });
   }
-  return { ...located, link: await openLink(context, options, { root: located.root, reads }) };
+  return { ...located, link: await openLink(context, options, { root: located.root, reads, code }) };
 }
 
 /** The project, and whether anything may ever have been kept for it. */
@@ -43,7 +48,7 @@ async function locate(context: Context, options: ServerOptions): Promise<Located
 export async function openLink(
   { terminal, environment }: Context,
   options: ServerOptions,
-  project: { readonly root: string; readonly reads: boolean; readonly trustedOnly?: boolean },
+  project: { readonly root: string; readonly reads: boolean; readonly code?: WantedCode },
 ): Promise<ProjectLink> {
   const remote = remoteOf({ environment }, options);
   const status = showStatus(terminal, options.json === true);

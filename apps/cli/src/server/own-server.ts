@@ -5,6 +5,7 @@ import { ForgeError } from "@forge/protocol";
 import { trustOf } from "../agent/workspace-trust.ts";
 import { describeDatabase, readProjectSettings } from "./project-settings.ts";
 import { createLogger, prepareLogFile } from "./server-log.ts";
+import { settleData } from "./settle-data.ts";
 
 export interface OwnServerOptions {
   readonly root: string;
@@ -33,6 +34,9 @@ export interface OwnServer {
 /** Starts a project's server in this process. Errors: as startProjectServer; validation, CONFIG_VALIDATION. */
 export async function startOwnServer(options: OwnServerOptions): Promise<OwnServer> {
   const { root, host, port, onProgress, dataDirectory = dataDirectoryOf(root) } = options;
+  // A directory that a person names is one that he means.
+  if (options.dataDirectory === undefined)
+    await settleData({ root, dataDirectory, environment: options.environment, code: options.trustedOnly === true ? "trusted" : "all" });
   // Loading what serves takes longest and needs nothing of the settings.
   const [{ configDirectoryOf, readWorkspaceCode, startProjectServer }, trust] = await Promise.all([import("@forge/host"), readTrust(root, options)]);
   const isTrusted = trust.state === "trusted";

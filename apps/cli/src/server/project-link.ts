@@ -5,13 +5,14 @@ import { type Address, dataDirectoryOf, projectQueue } from "@forge/host/project
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { type WatchStreamsRequestSchema, type WatchStreamsResponse, WatchStreamsResponseSchema } from "@forge/protocol/event";
-import { trustOf } from "../agent/workspace-trust.ts";
+import { mayRunCode, trustOf } from "../agent/workspace-trust.ts";
 import { toForgeError } from "../output/error-report.ts";
 import { askServer } from "./ask-server.ts";
 import { type Attached, attach } from "./attach.ts";
 import { startBackground } from "./background.ts";
 import { hasData } from "./locate-project.ts";
 import type { Remote } from "./remote.ts";
+import { settleData, type WantedCode } from "./settle-data.ts";
 
 /** How a command reaches its project. */
 export type Reach =
@@ -30,12 +31,17 @@ export interface LinkOptions {
   readonly reads: boolean;
   /** Serve in this process where nobody serves the project. */
   readonly foreground: boolean;
-  /** Runs what the project brings only where people have trusted it; absent: the command asks for its code to be run. */
-  readonly trustedOnly?: boolean;
+  readonly code?: WantedCode;
   readonly environment: NodeJS.ProcessEnv;
   /** In place of the project's own server. */
   readonly remote?: Remote;
   readonly onProgress?: (message: string) => void;
+}
+
+/** Of a server that is started. */
+interface Served {
+  /** Whether what the project brings is run only where people have trusted it. */
+  readonly trustedOnly: boolean;
 }
 
 interface Connection {
@@ -81,6 +87,11 @@ export class ProjectLink {
   /** Of the connection as it is now. */
   get client(): ForgeClient {
     return this.#connection.client;
+  }
+
+  /** What of the project's code its command asks for. */
+  get code(): WantedCode | undefined {
+    return this.#options.code;
   }
 
   get reach(): Reach {
@@ -213,7 +224,10 @@ export class ProjectLink {
 
 /** Uses the server that is there, or starts one. Whoever holds the data without an address is starting, ending or only reading: it is waited for. */
 async function connect(options: LinkOptions): Promise<Connection> {
+  const { root, environment, code } = options;
   const untilMs = Date.now() + PATIENCE_MS;
+  const { runsCode } = await settleData({ root, dataDirectory: dataDirectoryOf(root), environment, code });
+  const trustedOnly = code === "trusted" || !runsCode;
   for (;;) {
     const attached = await attach(options.root);
     if (attached !== undefined) {
@@ -222,9 +236,9 @@ async function connect(options: LinkOptions): Promise<Connection> {
       continue;
     }
     try {
-      if (options.reads) return await startReader(options);
-      if (options.foreground) return await startOwn(options);
-      return await startShared(options);
+      if (options.reads) return await startReader(options, { trustedOnly });
+      if (options.foreground) return await startOwn(options, { trustedOnly });
+      return await startShared(options, { trustedOnly });
     } catch (error) {
       const isHeld = error instanceof ForgeError && error.reason === "DATA_DIRECTORY_IN_USE";
       if (!isHeld || Date.now() > untilMs) throw error;
@@ -255,9 +269,9 @@ function toServer({ client, address: { url, pid } }: Attached, started: boolean)
 }
 
 /** Whether a server that commands share runs less of the project than this command needs, or other than what people trust by now. */
-async function isOutdated({ root, environment, trustedOnly }: LinkOptions, address: Address): Promise<boolean> {
-  if (address.endsWhenIdle !== true) return false;
-  if (trustedOnly !== true) return address.runsCode === false;
+async function isOutdated({ root, environment, code }: LinkOptions, address: Address): Promise<boolean> {
+  if (address.endsWhenIdle !== true || code === undefined) return false;
+  if (code === "all") return address.runsCode === false;
   const { state, digest } = await (await trustOf(environment)).readTrust(root);
   return (state === "trusted" ? digest : "") !== (address.trusted ?? "");
 }
@@ -277,9 +291,9 @@ async function endServer({ client, address }: Attached, untilMs: number): Promis
   }
 }
 
-async function startShared({ root, environment, trustedOnly, onProgress }: LinkOptions): Promise<Connection> {
+async function startShared({ root, environment, onProgress }: LinkOptions, { trustedOnly }: Served): Promise<Connection> {
   onProgress?.((await hasData(root)) ? "Starting Forge" : "Starting Forge for the first time here: making a database");
-  await startBackground({ root, environment, arguments: ["--idle", IDLE, ...(trustedOnly === true ? ["--trusted-only"] : [])] });
+  await startBackground({ root, environment, arguments: ["--idle", IDLE, ...(trustedOnly ? ["--trusted-only"] : [])] });
   const attached = await attach(root);
   if (attached === undefined) {
     throw new ForgeError(ErrorCode.STORAGE_ERROR, `the server that was started does not answer: see ${dataDirectoryOf(root)}/forge.log`, {
@@ -290,19 +304,21 @@ async function startShared({ root, environment, trustedOnly, onProgress }: LinkO
   return toServer(attached, true);
 }
 
-async function startOwn({ root, environment, trustedOnly, onProgress }: LinkOptions): Promise<Connection> {
+async function startOwn({ root, environment, onProgress }: LinkOptions, { trustedOnly }: Served): Promise<Connection> {
   const { startOwnServer } = await import("./own-server.ts");
   const { server, warnings } = await startOwnServer({ root, environment, trustedOnly, onProgress });
   return { client: server.client, reach: { kind: "own", warnings }, close: () => server.close(DRAIN_MS) };
 }
 
-async function startReader({ root, environment, onProgress }: LinkOptions): Promise<Connection> {
+async function startReader({ root, environment, onProgress }: LinkOptions, { trustedOnly }: Served): Promise<Connection> {
   const [{ startProjectReader }, { readProjectSettings }, log] = await Promise.all([
     import("@forge/host"),
     import("./project-settings.ts"),
     import("./server-log.ts"),
   ]);
-  const { databaseUrl, project } = await readProjectSettings(root, environment, { runsCode: true });
+  // Where a server that runs none of the project's code has its data, and not where the project would have it.
+  const runsCode = !trustedOnly || (await mayRunCode(environment, root));
+  const { databaseUrl, project } = await readProjectSettings(root, environment, { runsCode });
   const logger = await log.createLogger({ file: await log.prepareLogFile(dataDirectoryOf(root)), level: project.config.logging.level });
   const reader = await startProjectReader({ root, databaseUrl, logger, onProgress });
   return { client: reader.client, reach: { kind: "reader", isExclusive: databaseUrl === undefined }, close: () => reader.close() };

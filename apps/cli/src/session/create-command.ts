@@ -1,5 +1,5 @@
 import { CreateSessionResponseSchema } from "@forge/protocol/session";
-import { openProject, toolPolicy } from "@forge/workflow";
+import { projectDefaults } from "../agent/project-defaults.ts";
 import { headerOf } from "../arguments/header-of.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -24,7 +24,7 @@ export async function createCommand(context: Context, options: CreateOptions): P
   const isOwn = remoteOf(context, options) === undefined;
   const hasPolicy = options.default !== undefined || options.rule !== undefined || options.mode !== undefined;
   // What a project allows is said where its sessions are made; a control plane elsewhere has defaults of its own.
-  const policy = hasPolicy ? policyOf(options) : isOwn ? toolPolicy((await openProject(root)).config) : undefined;
+  const policy = hasPolicy ? policyOf(options) : isOwn ? (await projectDefaults(context.environment, root)).policy : undefined;
   const link = await openLink(context, options, { root, reads: false });
   try {
     const request = {

@@ -9,6 +9,7 @@ import { EXIT } from "../exit-code.ts";
 import { showStatus } from "../output/status-line.ts";
 import { attach } from "../server/attach.ts";
 import { locateProject } from "../server/locate-project.ts";
+import { refuseForeignData } from "../server/settle-data.ts";
 
 export interface DownOptions extends CommonOptions {
   /** What runs gets so long to finish, in milliseconds; absent: as long as the server gives it. */
@@ -23,6 +24,7 @@ const LOOK_MS = 20;
 export async function downCommand(context: Context, options: DownOptions): Promise<number> {
   const { terminal } = context;
   const { root } = await locateProject(context, options, { hasData: true });
+  await refuseForeignData({ root, dataDirectory: dataDirectoryOf(root), environment: context.environment });
   const pid = (await readAddress(dataDirectoryOf(root)))?.pid ?? (await holderOf(root));
   if (pid === undefined) {
     if (options.json === true) terminal.print(JSON.stringify({ stopped: false }));

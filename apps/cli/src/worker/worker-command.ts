@@ -53,7 +53,7 @@ export async function workerCommand(context: Context, reference: string, options
     if (remote !== undefined) connection = connectRemotely(remote);
     else {
       const root = await rootFor(file, context, options);
-      const link = await openLink(context, options, { root, reads: false });
+      const link = await openLink(context, options, { root, reads: false, code: "all" });
       cleanup.defer(() => link.close());
       if (link.reach.kind === "own") for (const warning of link.reach.warnings) terminal.note(`${terminal.errorStyle.yellow("warning:")} ${warning}`);
       queues = [link.queue, "default"];

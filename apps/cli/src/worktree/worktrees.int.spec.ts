@@ -3,6 +3,7 @@ import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { trustOf } from "../agent/workspace-trust.ts";
 import { gitRoot } from "./git.ts";
 import { listWorktrees, mergeWorktree, openWorktree, removeWorktree } from "./worktrees.ts";
 
@@ -93,5 +94,23 @@ describe("worktrees of agents", () => {
     await expect(mergeWorktree(root, { name: "none" }, environment)).rejects.toMatchObject({ reason: "WORKTREE_NOT_FOUND" });
     await expect(openWorktree(directory, "x", environment)).rejects.toMatchObject({ reason: "NO_REPOSITORY" });
     expect(await gitRoot(path.join(root, "."))).toBe(root);
+  });
+
+  it("runs no command of the repository's own configuration before somebody trusts it", async () => {
+    commit();
+    const state = path.join(directory, "state");
+    const its = { ...environment, XDG_STATE_HOME: state };
+    await writeFile(path.join(root, ".gitattributes"), "*.txt filter=x\n");
+    run("add", ".");
+    run("commit", "--quiet", "-m", "second");
+    const ran = path.join(directory, "ran");
+    run("config", "filter.x.smudge", `sh -c 'touch ${ran}; cat'`);
+    await expect(openWorktree(root, "x", its)).rejects.toMatchObject({ reason: "REPOSITORY_UNTRUSTED", message: expect.stringContaining("filter.x.smudge") });
+    await expect(listWorktrees(root, its)).rejects.toMatchObject({ reason: "REPOSITORY_UNTRUSTED" });
+    await expect(stat(ran)).rejects.toMatchObject({ code: "ENOENT" });
+    const trust = await trustOf(its);
+    await trust.trust(root, (await trust.readTrust(root)).digest);
+    await openWorktree(root, "x", its);
+    await stat(ran);
   });
 });

@@ -3,6 +3,7 @@ import path from "node:path";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { git, gitRoot } from "./git.ts";
+import { refuseCommands } from "./refuse-commands.ts";
 
 /** A worktree in which an agent works by itself. */
 export interface Worktree {
@@ -128,6 +129,7 @@ async function repositoryOf(root: string, environment: NodeJS.ProcessEnv): Promi
   const top = await gitRoot(root);
   if (top === undefined) throw new ForgeError(ErrorCode.NOT_FOUND, `${root} is in no git repository: worktrees are made of one`, { reason: "NO_REPOSITORY" });
   const real = await realpath(top);
+  await refuseCommands(real, root, environment);
   const common = (await git(real, ["rev-parse", "--path-format=absolute", "--git-common-dir"], environment)).trim();
   if ((await git(real, ["rev-list", "--max-count=1", "--all"], environment)).trim() === "")
     throw new ForgeError(ErrorCode.CONFLICT, `${real} has no commit yet, and a worktree begins with one: commit something first`, { reason: "NO_COMMIT" });
@@ -161,7 +163,11 @@ async function stateOf({ top }: Repository, worktree: Worktree, environment: Nod
 }
 
 async function dirtyFiles(top: string, environment: NodeJS.ProcessEnv, hasNew: boolean): Promise<string[]> {
-  const text = await git(top, ["status", "--porcelain", `--untracked-files=${hasNew ? "normal" : "no"}`, "--no-renames", "-z"], environment);
+  const text = await git(
+    top,
+    ["status", "--porcelain", `--untracked-files=${hasNew ? "normal" : "no"}`, "--no-renames", "--ignore-submodules=all", "-z"],
+    environment,
+  );
   return text
     .split("\0")
     .filter(Boolean)

@@ -10,12 +10,15 @@ export interface WorkspaceCode {
   readonly mcp?: string;
   /** Of .forge/hooks.toml, likewise. */
   readonly hooks?: string;
+  /** Of .forge/tests.toml, likewise. */
+  readonly tests?: string;
   /** Of the person's own hooks.toml, which needs no trust. */
   readonly userHooks?: string;
 }
 
 const MCP_FILE = ".mcp.json";
 const HOOKS_FILE = ".forge/hooks.toml";
+const TESTS_FILE = ".forge/tests.toml";
 
 /** Where a person's own settings are: `$XDG_CONFIG_HOME/forge` or `~/.config/forge`. */
 export function configDirectoryOf(environment: Readonly<Record<string, string | undefined>>, home: string): string {
@@ -26,7 +29,12 @@ export function configDirectoryOf(environment: Readonly<Record<string, string | 
 /** What may run of what a workspace brings, by what trust says of it, and what the person's own directory of settings has. */
 export async function readWorkspaceCode(trust: Pick<TrustState, "state" | "texts">, configDirectory: string): Promise<WorkspaceCode> {
   const trusted = trust.state === "trusted" ? trust.texts : new Map<string, string>();
-  return { mcp: trusted.get(MCP_FILE), hooks: trusted.get(HOOKS_FILE), userHooks: await textOf(path.join(configDirectory, "hooks.toml")) };
+  return {
+    mcp: trusted.get(MCP_FILE),
+    hooks: trusted.get(HOOKS_FILE),
+    tests: trusted.get(TESTS_FILE),
+    userHooks: await textOf(path.join(configDirectory, "hooks.toml")),
+  };
 }
 
 /** The servers that are to be started. */

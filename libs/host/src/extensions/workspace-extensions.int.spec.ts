@@ -17,7 +17,8 @@ import { watchEnds } from "./watch-ends.ts";
 import { configDirectoryOf, readWorkspaceCode, sessionHooks } from "./workspace-code.ts";
 import { startWorkspaceExtensions, type WorkspaceExtensions } from "./workspace-extensions.ts";
 
-const PROGRAM = path.resolve(import.meta.dirname, "../../../tools/src/mcp/testing/mcp-program.ts");
+const REPOSITORY = path.resolve(import.meta.dirname, "../../../..");
+const PROGRAM = path.join(REPOSITORY, "libs/tools/src/mcp/testing/mcp-program.ts");
 const PATIENCE_MS = 20_000;
 const ENDS = new Set(["turnCompleted", "turnFailed", "turnCancelled", "turnAbandoned"]);
 
@@ -221,6 +222,8 @@ describe("a project's server", () => {
       environment: process.env,
       logger,
       isTrusted: true,
+      // The server program of the test is none of the workspace, and a sandbox shows no other clone below /tmp.
+      tools: { sandbox: { readable: [REPOSITORY] } },
       code,
       functionsDirectory: path.join(other, "functions"),
     });

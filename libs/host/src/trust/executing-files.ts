@@ -43,7 +43,7 @@ const FILES: readonly (readonly [path: string, kind: ExecutingKind])[] = [
 const CONFIG = /^runtime(\.[\w-]{1,64})?\.yaml$/;
 
 /** Folders of packages: what is installed in them is written by package managers, changes with every install, and counts as what trusted code imports. */
-const INSTALLED: ReadonlySet<string> = new Set(["node_modules", ".git", ".venv", "venv", "__pycache__"]);
+const INSTALLED: ReadonlySet<string> = new Set(["node_modules", ".git", ".venv", "venv"]);
 
 const FILES_MAX = 10_000;
 const BYTES_MAX = 256 * 1024 * 1024;

@@ -14,7 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { stateDirectoryOf, type WorkspaceTrust, workspaceTrust } from "./workspace-trust.ts";
+import { stateDirectoryOf } from "./state-directory.ts";
+import { type WorkspaceTrust, workspaceTrust } from "./workspace-trust.ts";
 
 let base: string;
 let root: string;

@@ -39,13 +39,6 @@ interface Kept {
   readonly trustedAt: string;
 }
 
-/** Where what people said is kept: outside of every project, for its owner only. */
-export function stateDirectoryOf(environment: Readonly<Record<string, string | undefined>>, home: string): string {
-  const base = environment.XDG_STATE_HOME;
-  // As the specification has it, a relative one is to be ignored.
-  return path.join(base !== undefined && path.isAbsolute(base) ? base : path.join(home, ".local", "state"), "forge");
-}
-
 /** `directoriesOf` tells where a project keeps tools and functions beside the usual places. */
 export function workspaceTrust(stateDirectory: string, directoriesOf: (root: string) => Promise<CodeDirectories> = async () => ({})): WorkspaceTrust {
   const directory = path.join(stateDirectory, "trust");

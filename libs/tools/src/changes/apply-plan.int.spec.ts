@@ -1,6 +1,19 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,6 +25,7 @@ import { applyPlan } from "./apply-plan.ts";
 import { ChangeJournal } from "./change-journal.ts";
 import type { PlannedFile } from "./change-plan.ts";
 import { readFileState } from "./file-state.ts";
+import { thisProcess } from "./process-owner.ts";
 import { WorkspaceChanges } from "./workspace-changes.ts";
 
 let base: string;
@@ -97,6 +111,62 @@ test("an edit by somebody else of the same size, just before the file is replace
   writeFileSync(at("a.txt"), "odd");
   await expect(applyPlan(guard, journal, plan)).rejects.toMatchObject({ reason: "FILE_CHANGED" });
   expect(readFileSync(at("a.txt"), "utf8")).toBe("odd");
+});
+
+test("a file that somebody saves by rename just before it is replaced is not lost", async () => {
+  writeFileSync(at("a.txt"), "old");
+  const plan = [await planned("a.txt", "new")];
+  let backup: string | undefined;
+  const begin = journal.begin.bind(journal);
+  journal.begin = (entries) => {
+    backup = entries[0]?.backup;
+    return begin(entries);
+  };
+  const openDirectory = guard.openDirectory.bind(guard);
+  guard.openDirectory = async (...given) => {
+    const opened = await openDirectory(...given);
+    const atName = opened.at.bind(opened);
+    opened.at = (name) => {
+      // Asked for right after the file was found to be the same.
+      if (name === backup && !existsSync(atName(name)) && readFileSync(at("a.txt"), "utf8") === "old") {
+        writeFileSync(join(base, "saved"), "mine");
+        renameSync(join(base, "saved"), at("a.txt"));
+      }
+      return atName(name);
+    };
+    return opened;
+  };
+  await expect(applyPlan(guard, journal, plan)).rejects.toMatchObject({ reason: "FILE_CHANGED" });
+  expect([readFileSync(at("a.txt"), "utf8"), names()]).toEqual(["mine", ["a.txt", "sub"]]);
+});
+
+describe("of two that work on one workspace as two processes do", () => {
+  const open = () => new WorkspaceChanges(new WorkspaceGuard(workspace), { stateDirectory: join(base, "state") });
+
+  test("one waits for the other", async () => {
+    const seen: string[] = [];
+    const [began, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const first = open().alone(async () => {
+      seen.push("first");
+      began.resolve();
+      await go.promise;
+      seen.push("end of first");
+    });
+    await began.promise;
+    const second = open().alone(async () => void seen.push("second"));
+    await delay(50);
+    go.resolve();
+    await Promise.all([first, second]);
+    expect(seen).toEqual(["first", "end of first", "second"]);
+  });
+
+  test("one that is gone keeps nobody waiting", async () => {
+    const changes = open();
+    mkdirSync(changes.stateDirectory, { recursive: true });
+    symlinkSync([thisProcess().host, spawnSync("true").pid, "1", "x"].join(":"), join(changes.stateDirectory, "lock"));
+    expect(await changes.alone(async () => readdirSync(changes.stateDirectory))).toEqual(["lock"]);
+    expect(readdirSync(changes.stateDirectory)).toEqual([]);
+  });
 });
 
 test("killed at any moment: each file is old or new, and after the next start all are of one kind, with nothing left over", async () => {

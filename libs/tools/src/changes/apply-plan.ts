@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { copyFile, link, lstat, rename, rmdir, unlink } from "node:fs/promises";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
@@ -7,7 +7,7 @@ import { temporaryName } from "../workspace/temporary-name.ts";
 import { splitPath, type WorkspaceDirectory, type WorkspaceGuard } from "../workspace/workspace-guard.ts";
 import type { ChangeJournal, JournalEntry, OpenJournal } from "./change-journal.ts";
 import type { ChangePlan, PlannedContent, PlannedFile } from "./change-plan.ts";
-import { isSameStat, readFileState, sha256Of } from "./file-state.ts";
+import { isSameContent, isSameStat, type PresentFile, readFileState, sha256Of } from "./file-state.ts";
 
 /** Of a new file, before the umask. */
 const NEW_FILE_MODE = 0o666;
@@ -158,31 +158,36 @@ class Transaction {
         onDone();
         return;
       }
-      await this.#requireSame(planned);
+      const seen = await this.#requireSame(planned, file);
       const kept = parent.at(backup as string);
+      let isLinked = true;
       await link(target, kept).catch((error: unknown) => {
         // Some file systems have no links, and some systems none to files of other owners.
         if (errorCode(error) === "ENOENT") throw error;
+        isLinked = false;
         return copyFile(target, kept, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
       });
+      // Whoever saves by rename puts another file there, of which nothing is seen at the one that was kept.
+      if (!isSameContent(await lstat(target, { bigint: true }), seen)) throw changed(path, "was changed meanwhile");
       if (temporary === undefined) await unlink(target);
       else await rename(parent.at(temporary.name), target);
       onDone();
-      const after = await lstat(kept, { bigint: true });
-      if (after.ino === file.stat.ino && (after.mtimeNs !== file.stat.mtimeNs || after.size !== file.stat.size)) throw changed(path, "was changed meanwhile");
+      if (isLinked && !isSameContent(await lstat(kept, { bigint: true }), seen)) throw changed(path, "was changed meanwhile");
     } catch (error) {
       throw fileError(error, path);
     }
   }
 
-  async #requireSame({ before: { path, file } }: PlannedFile): Promise<void> {
+  /** What is there, which has the content that the plan starts from. */
+  async #requireSame({ before: { path } }: PlannedFile, file: PresentFile): Promise<BigIntStats> {
     const { directory, name } = splitPath(path);
     const present = await lstat((this.#parents.get(directory) as WorkspaceDirectory).at(name), { bigint: true }).catch((error: unknown) => {
       throw errorCode(error) === "ENOENT" ? changed(path, "is gone by now") : error;
     });
-    if (file !== undefined && isSameStat(present, file.stat)) return;
+    if (isSameStat(present, file.stat)) return present;
     const now = await readFileState(this.#guard, path, Number(present.size) + 1);
-    if (now.path !== path || now.file?.sha256 !== file?.sha256 || now.file?.mode !== file?.mode) throw changed(path, "was changed meanwhile");
+    if (now.path !== path || now.file?.sha256 !== file.sha256 || now.file.mode !== file.mode) throw changed(path, "was changed meanwhile");
+    return now.file.stat;
   }
 
   async #takeBack(done: readonly Staged[], error: unknown): Promise<never> {

@@ -5,7 +5,7 @@ import { fileError } from "../workspace/file-error.ts";
 import { isTemporaryName } from "../workspace/temporary-name.ts";
 import type { WorkspaceGuard } from "../workspace/workspace-guard.ts";
 import { sha256Of } from "./file-state.ts";
-import { isGone, type Owner, thisProcess } from "./process-owner.ts";
+import { FOREIGN_AGE_MS, isGone, type Owner, thisProcess } from "./process-owner.ts";
 
 /** One file of a transaction, as it can be taken back by whoever finds the journal. */
 export interface JournalEntry {
@@ -27,8 +27,6 @@ interface Journal {
 const UNDER_WAY = ".journal";
 /** Nothing is to be taken back; what it names is to be removed. */
 const TIDIED = ".leftovers";
-/** Of another machine's process, which can't be asked: no transaction takes as long. */
-const FOREIGN_AGE_MS = 10 * 60_000;
 
 /** A larger file is none that a transaction wrote. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024;

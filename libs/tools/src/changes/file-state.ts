@@ -58,3 +58,8 @@ export function isSameStat(one: BigIntStats, other: BigIntStats): boolean {
     one.mode === other.mode
   );
 }
+
+/** The same without what making a link to the file changes. */
+export function isSameContent(one: BigIntStats, other: BigIntStats): boolean {
+  return one.dev === other.dev && one.ino === other.ino && one.size === other.size && one.mtimeNs === other.mtimeNs;
+}

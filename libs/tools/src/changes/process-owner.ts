@@ -11,6 +11,9 @@ export interface Owner {
   readonly startedAt: string;
 }
 
+/** Of what another machine's process left, which can't be asked: no transaction takes as long. */
+export const FOREIGN_AGE_MS = 10 * 60_000;
+
 export function thisProcess(): Owner {
   const host = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
   return { host, pid: process.pid, startedAt: startTimeOf(process.pid) };

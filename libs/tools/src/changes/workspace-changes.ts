@@ -9,6 +9,7 @@ import { type ChangePlan, isUnchanged } from "./change-plan.ts";
 import { requireAsPreviewed } from "./change-preview.ts";
 import { keepContents, recordOf } from "./change-record.ts";
 import { Mutex } from "./mutex.ts";
+import { ProcessLock } from "./process-lock.ts";
 
 /** What a plan is carried out with. */
 export type ChangeCall = Pick<ToolCall, "signal" | "previewed" | "putArtifact" | "changed">;
@@ -35,6 +36,7 @@ export class WorkspaceChanges {
   readonly stateDirectory: string;
   readonly #journal: ChangeJournal;
   readonly #mutex = new Mutex();
+  readonly #lock: ProcessLock;
   readonly #beside: Beside[] = [];
   #recovered: Promise<void> | undefined;
 
@@ -43,6 +45,7 @@ export class WorkspaceChanges {
     const id = createHash("sha256").update(guard.root).digest("hex").slice(0, 16);
     this.stateDirectory = join(options.stateDirectory ?? join(tmpdir(), `forge-tools-${userInfo().uid}`), id);
     this.#journal = new ChangeJournal(join(this.stateDirectory, "journal"));
+    this.#lock = new ProcessLock(join(this.stateDirectory, "lock"));
   }
 
   /** Takes back what a process that was killed left half done. Once; everything else waits for it. */
@@ -56,10 +59,10 @@ export class WorkspaceChanges {
     this.#beside.push(one);
   }
 
-  /** Runs while no transaction does. */
+  /** Runs while no transaction does, of this process or of another one with the same state directory. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     await this.recover();
-    return this.#mutex.run(work);
+    return this.#mutex.run(() => this.#lock.run(work));
   }
 
   /**

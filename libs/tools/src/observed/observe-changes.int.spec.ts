@@ -13,7 +13,7 @@ import { undoHandler } from "../changes/undo-handler.ts";
 import { callTool, type TestOutcome } from "../testing/call-tool.ts";
 import { fakeTaskContext } from "../testing/fake-task-context.ts";
 import { patchTool } from "../tools/patch-tool.ts";
-import type { ToolDefinition } from "../tools/tool-definition.ts";
+import type { ToolCall, ToolDefinition } from "../tools/tool-definition.ts";
 import { openToolWorkspace, type ToolWorkspace } from "../tools/tool-workspace.ts";
 
 let base: string;
@@ -42,7 +42,10 @@ function write(path: string, content: string | Buffer): void {
 }
 
 /** Calls something that executes, in the place of a command. */
-function execute(work: (signal: AbortSignal) => void | Promise<void>, options: { sessionId?: string; signal?: AbortSignal } = {}): Promise<TestOutcome> {
+function execute(
+  work: (signal: AbortSignal, call: ToolCall) => void | Promise<void>,
+  options: { sessionId?: string; signal?: AbortSignal } = {},
+): Promise<TestOutcome> {
   const definition: ToolDefinition<object> = {
     name: "tools.execute",
     description: "",
@@ -52,7 +55,7 @@ function execute(work: (signal: AbortSignal) => void | Promise<void>, options: {
     timeoutMs: 60_000,
     observes: true,
     execute: async (_, call) => {
-      await work(call.signal);
+      await work(call.signal, call);
       return null;
     },
   };
@@ -101,6 +104,27 @@ test("what a person does between two executions is nobody's", async () => {
   write("a.txt", "mine\n");
   write("new.txt", "mine\n");
   expect((await execute(() => write("b.txt", "b\n"))).changes.map(pathsOf)).toEqual([["b.txt"]]);
+});
+
+test("what a person does while an execution only reads is nobody's, also afterwards", async () => {
+  write("a.txt", "a\n");
+  const { changes } = await execute((_, call) => {
+    call.readsOnly();
+    write("a.txt", "mine\n");
+  });
+  expect(changes).toEqual([]);
+  expect((await execute(() => write("b.txt", "b\n"))).changes.map(pathsOf)).toEqual([["b.txt"]]);
+});
+
+test("what is found at the end of one that only reads is of the one that still runs", async () => {
+  const { changes } = await execute(async () => {
+    const reader = await execute((_, call) => {
+      call.readsOnly();
+      write("a.txt", "a\n");
+    });
+    expect(reader.changes).toEqual([]);
+  });
+  expect(changes.map(pathsOf)).toEqual([["a.txt"]]);
 });
 
 test("what was changed is recorded also of a call that fails or is cancelled", async () => {

@@ -18,7 +18,12 @@ export function observeChanges(observer: WorkspaceObserver): Layer {
     }
     try {
       invocation.signal.throwIfAborted();
-      return await next(invocation);
+      return await next({
+        ...invocation,
+        readsOnly: () => {
+          if (run !== undefined) run.isReading = true;
+        },
+      });
     } finally {
       if (run !== undefined) await endObserved(observer, run, invocation);
     }

@@ -27,6 +27,8 @@ export interface ObservedRun {
   readonly notes: Set<string>;
   /** Other owners' executions at the same time. */
   readonly others: Set<string>;
+  /** Kept from writing: nothing that is found is its doing. */
+  isReading: boolean;
 }
 
 /**
@@ -69,7 +71,7 @@ export class WorkspaceObserver {
   async begin(owner: string): Promise<ObservedRun> {
     return this.#changes.alone(async () => {
       this.#attribute(await this.#client.scan(this.#running.size === 0), undefined);
-      const run: ObservedRun = { owner, changes: new Map(), notes: new Set(), others: new Set() };
+      const run: ObservedRun = { owner, changes: new Map(), notes: new Set(), others: new Set(), isReading: false };
       for (const other of this.#running) {
         other.others.add(owner);
         run.others.add(other.owner);
@@ -84,7 +86,7 @@ export class WorkspaceObserver {
     try {
       return await this.#changes.alone(async () => {
         this.#attribute(await this.#client.scan(false), run);
-        return await this.#record(run, put);
+        return run.isReading ? undefined : await this.#record(run, put);
       });
     } finally {
       this.#running.delete(run);
@@ -95,10 +97,9 @@ export class WorkspaceObserver {
     await this.#client.close();
   }
 
-  /** `ending`: whose end it is; else what is found is of the one that has run longest, if any does. */
+  /** `ending`: whose end it is; else what is found is of the one that has run longest and may write, if any does. */
   #attribute({ changes, notes }: Observation, ending: ObservedRun | undefined): void {
-    const [oldest] = this.#running;
-    const run = ending ?? oldest;
+    const run = ending?.isReading === false ? ending : [...this.#running].find(({ isReading }) => !isReading);
     if (run === undefined) return;
     for (const change of changes) {
       const before = run.changes.has(change.path) ? run.changes.get(change.path)?.before : change.before;

@@ -85,7 +85,8 @@ export function mountArguments(options: MountOptions): string[] {
     SYSTEM_PROGRAMS.flatMap((path) => readOnly(path)),
     isRoot ? ROOT_SECRETS.flatMap(cover) : [],
     homes.filter((home) => !isInside(workspace, home)).flatMap((home) => ["--tmpfs", home]),
-    homes.flatMap((home) => [...TOOLCHAINS.map((name) => join(home, name)), ...programDirectories(home, options.path)]).flatMap(readOnly),
+    homes.flatMap((home) => TOOLCHAINS.map((name) => join(home, name))).flatMap(readOnly),
+    [...EMPTY_DIRECTORIES, ...homes].flatMap((hidden) => programDirectories(hidden, options.path)).flatMap(readOnly),
     options.readable.flatMap(readOnly),
     [access === "write" ? "--bind" : "--ro-bind", workspace, workspace],
     homes.filter((home) => isInside(workspace, home)).flatMap((home) => HOME_SECRETS.map((name) => join(home, name)).flatMap(cover)),
@@ -100,10 +101,10 @@ function hiddenHomes(): string[] {
   return [...new Set(homes)].filter((path) => path !== "/" && !homes.some((other) => other !== path && other !== "/" && isInside(other, path)));
 }
 
-/** Directories of the PATH that lie in a home, and the programs of this Node. */
-function programDirectories(home: string, path: string | undefined): string[] {
+/** Directories of the PATH that lie in what is hidden, and the programs of this Node. */
+function programDirectories(hidden: string, path: string | undefined): string[] {
   const node = dirname(dirname(process.execPath));
-  return [...pathDirectories(path), node].filter((directory) => directory !== home && isInside(home, directory));
+  return [...pathDirectories(path), node].filter((directory) => directory !== hidden && isInside(hidden, directory));
 }
 
 /** What this user can't see is not there for bwrap either, which would refuse to start. */

@@ -17,6 +17,7 @@ export function toolCall(options: Partial<ToolCall> = {}): ToolCall {
     progress: () => {},
     structured: () => {},
     changed: () => {},
+    readsOnly: () => {},
     ...options,
   };
 }

@@ -320,6 +320,17 @@ describe("in plan mode", () => {
     expect(result.stdout).toBe("");
     expect(result.stderr).toContain("Read-only file system");
   });
+
+  test("a command tells that it is kept from writing, and tells nothing where it is not", async () => {
+    const told: string[] = [];
+    const unboxed = shell({ sandbox: createSandbox({ workspace, policy: "off" }) });
+    const call = (tool: typeof unboxed, command: string, mode: ToolMode) => callTool(tool, { command }, { mode, readsOnly: () => told.push(command) });
+    await call(shell(), "echo planned; true", ToolMode.PLAN);
+    await call(shell(), "ls", ToolMode.ACT);
+    await call(shell(), "echo x > a", ToolMode.ACT);
+    await call(unboxed, "ls -A", ToolMode.PLAN);
+    expect(told).toEqual(["echo planned; true", "ls"]);
+  });
 });
 
 describe("secrets", () => {

@@ -110,6 +110,7 @@ export function shellTool(guard: WorkspaceGuard, options: ShellOptions): ToolDef
       const { network: hosts } = args;
       const access = planned.reads && hosts === undefined ? "read" : accessOf(call.mode);
       const enclosure = await sandbox?.enclosure({ access, hosts });
+      if (enclosure !== undefined && access === "read") call.readsOnly();
       const seen = { ...resolveAll(environment, secrets), ...planned.environment };
       const owner = backgroundOwner(call.owner);
       await background.turnBegan(owner);

@@ -80,7 +80,9 @@ test("ends after the profile's time, and telling what it had printed", async () 
 
 test("stays in the workspace, and writes nothing in plan mode", async () => {
   await expect(previewOf(await tool(), { profile: "away" })).rejects.toMatchObject({ message: expect.stringContaining("outside") });
-  const { stderr } = await callTool(await tool(), { profile: "unit" }, { mode: ToolMode.PLAN });
+  const told: string[] = [];
+  const { stderr } = await callTool(await tool(), { profile: "unit" }, { mode: ToolMode.PLAN, readsOnly: () => told.push("reads only") });
+  expect(told).toEqual(["reads only"]);
   expect(stderr).toContain("Read-only file system");
 });
 

@@ -83,13 +83,16 @@ export function testTool(guard: WorkspaceGuard, { profiles, environment = {}, sa
     execute: async (args, call) => {
       const { profile, command, cwd, preview: planned } = await plan(args);
       requireFacts(call.previewed, planned.factsJson, "The check would not be the same any more: its program or what it starts changed");
+      const access = accessOf(call.mode);
+      const enclosure = await sandbox?.enclosure({ access });
+      if (enclosure !== undefined && access === "read") call.readsOnly();
       const result = await runProcess({
         command,
         cwd,
         environment: resolveAll({ ...environment, ...profile.environment }, secrets),
         timeoutMs: profile.timeoutSeconds * 1000,
         signal: call.signal,
-        enclosure: await sandbox?.enclosure({ access: accessOf(call.mode) }),
+        enclosure,
         scrubber: createScrubber(secrets?.values() ?? []),
         onOutput: limitedReport((text) => call.report(text)),
       });

@@ -43,6 +43,8 @@ export interface ToolCall extends ToolRequest {
   structured(type: string, value: JsonValue): void;
   /** Says that files of the workspace were changed: recorded with the call's end, whatever that is. */
   changed(change: WorkspaceChangeRecorded): void;
+  /** Says, of a tool that `observes`, that this call is kept from writing to the workspace: what changes meanwhile is not its doing. */
+  readsOnly(): void;
 }
 
 /** A tool in TypeScript: what a model sees of it, and what it does. */

@@ -11,6 +11,8 @@ export interface Invocation {
   readonly startedAt: number;
   /** What the call changed so far; told with its end, whatever that is. */
   readonly changes: WorkspaceChangeRecorded[];
+  /** Told by a tool that `observes`, once it knows that this execution can't write to the workspace. */
+  readonly readsOnly?: () => void;
 }
 
 /** What a call does from some layer inwards. */

@@ -124,6 +124,7 @@ function execute<Arguments>(definition: ToolDefinition<Arguments>): Step {
       progress: (message, fraction) => notes.progress(message, fraction),
       structured: (type, value) => notes.structured(type, value),
       changed,
+      readsOnly: () => invocation.readsOnly?.(),
     };
     // The schema was checked against these arguments, and the definition's type is what its schema says.
     const output = await definition.execute(args as Arguments, call);
