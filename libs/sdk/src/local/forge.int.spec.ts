@@ -44,10 +44,18 @@ describe("Forge.local", () => {
   async function embed(text: string): Promise<{ readonly child: ReturnType<typeof spawn>; readonly dataDirectory: string; readonly pid: number }> {
     const index = fileURLToPath(new URL("../index.ts", import.meta.url));
     const file = path.join(directory, "program.ts");
-    await writeFile(file, `import { Forge } from ${JSON.stringify(index)};\nconst forge = await Forge.local();\nconsole.log(forge.dataDirectory);\n${text}\n`);
+    // It looks for itself: its server may have gone with it before anybody else does.
+    const told = "JSON.stringify({ dataDirectory, address: readFileSync(`${dataDirectory}/address.json`, 'utf8') })";
+    const lines = [
+      'import { readFileSync } from "node:fs";',
+      `import { Forge } from ${JSON.stringify(index)};`,
+      "const { dataDirectory } = await Forge.local();",
+    ];
+    await writeFile(file, [...lines, `console.log(${told});`, text].join("\n"));
     const child = spawn(process.execPath, [file], { cwd: directory, stdio: ["ignore", "pipe", "inherit"] });
-    const [dataDirectory] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-    const { pid } = JSON.parse(await readFile(path.join(dataDirectory, "address.json"), "utf8")) as { pid: number };
+    const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+    const { dataDirectory, address } = JSON.parse(line) as { dataDirectory: string; address: string };
+    const { pid } = JSON.parse(address) as { pid: number };
     return { child, dataDirectory, pid };
   }
 
