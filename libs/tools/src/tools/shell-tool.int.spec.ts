@@ -103,6 +103,28 @@ describe("a rule can be made", () => {
     "exec git add a",
     ". ./x",
     "node sub",
+    "node script",
+    "node --require=./x.js y.js",
+    "node --test",
+    "python3 -mfoo",
+    "python3 -m pytest",
+    "make -fbuild.mk",
+    "make SHELL=./x.sh",
+    "perl -e'do 1'",
+    "sed '1e ./x.sh' f",
+    "awk 'BEGIN{system(1)}'",
+    "tar --checkpoint-action=exec=./x.sh --checkpoint=1 -cf a.tar d",
+    "vim -c '!./x.sh'",
+    "git rebase --exec ./x.sh main",
+    "git submodule foreach ./x.sh",
+    "git bisect run ./x.sh",
+    "git difftool -x ./x.sh",
+    "git grep -O./x.sh x",
+    "git merge -s ours x",
+    "git fetch --upload-pack=./x.sh origin",
+    "npm --node-options=--require=./x.js test",
+    "rg --pre ./x.sh x",
+    "sort --compress-program=./x.sh f",
   ])("not of %j, and it says where it runs all the same", async (command) => {
     mkdirSync(join(workspace, "sub"));
     repository();
@@ -119,7 +141,7 @@ describe("a rule can be made", () => {
     write("package.json", '{ "scripts": { "test": "echo 1" } }');
     write("Makefile", "all:\n\techo 1\n");
     repository();
-    const commands = ["./x.sh", "sh x.sh", "node x.js", "node --require=./x.js y.js", "npm run test", "npm test", "make all", "git commit -m x"];
+    const commands = ["./x.sh", "sh x.sh", "node x.js", "npm run test -- --watch", "npm run test", "npm test", "make all", "git commit -m x"];
     const before = await Promise.all(commands.map((command) => preview(command)));
     for (const { ruleKey } of before) expect(ruleKey).not.toBe("");
     expect((await Promise.all(commands.map((command) => preview(command)))).map(({ ruleKey }) => ruleKey)).toEqual(before.map(({ ruleKey }) => ruleKey));
