@@ -104,6 +104,15 @@ describe("a session that changed files", () => {
     expect((await run("session", "rewind", id, "--message", "1")).stdout).toMatch(/stands as it did before|Rewound/);
     expect((await run("session", "changes", id)).stdout).toContain("taken back");
   });
+
+  it("says by its exit code that what a person has changed since was not taken back", async () => {
+    const file = await fresh();
+    const { session_id: id } = resultOf(await run("exec", call("tools.patch", PATCH), "--approve", "changes", "--json"));
+    await writeFile(file, "mine\n");
+    const refused = await run("session", "undo", id);
+    expect(refused, refused.stderr).toMatchObject({ code: 4, stdout: expect.stringContaining("a.txt") });
+    expect(await readFile(file, "utf8")).toBe("mine\n");
+  });
 });
 
 describe("a person who is asked about a patch", () => {

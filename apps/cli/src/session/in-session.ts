@@ -15,6 +15,8 @@ export interface Done<Desc extends DescMessage> {
   readonly schema: Desc;
   readonly answer: MessageShape<Desc>;
   readonly said: string;
+  /** Absent: it went well. */
+  readonly code?: number;
 }
 
 export interface SessionOptions extends ServerOptions, CommandOptions {}
@@ -42,8 +44,9 @@ export async function inSession<Desc extends DescMessage>(
     return found.session;
   };
   try {
-    tell(context, options, await act(link, readSession));
-    return EXIT.OK;
+    const done = await act(link, readSession);
+    tell(context, options, done);
+    return done.code ?? EXIT.OK;
   } catch (error) {
     // A person is told more: that it is a run's id, or where sessions are listed.
     if (error instanceof ForgeError && error.code === ErrorCode.NOT_FOUND && options.json !== true) await readSession();

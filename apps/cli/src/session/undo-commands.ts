@@ -5,6 +5,7 @@ import { headerOf } from "../arguments/header-of.ts";
 import { Conversation } from "../chat/conversation.ts";
 import { SessionLines } from "../chat/session-lines.ts";
 import type { Context } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
 import type { ProjectLink } from "../server/project-link.ts";
 import { inSession, type SessionOptions, type TurnOptions } from "./in-session.ts";
 
@@ -17,8 +18,7 @@ export function undoCommand(context: Context, id: string, changeIds: readonly st
     const header = headerOf(options);
     const request = { header, sessionId: id, changeIds: [...changeIds], turnId: options.turn ?? "" };
     const answer = await link.call((client) => client.session.undoChanges(request));
-    const said = options.json === true ? "" : await awaitUndo(context, link, id, answer.undoId);
-    return { schema: UndoChangesResponseSchema, answer, said };
+    return { schema: UndoChangesResponseSchema, answer, ...(options.json === true ? { said: "" } : await awaitUndo(context, link, id, answer.undoId)) };
   });
 }
 
@@ -35,7 +35,7 @@ export function rewindCommand(context: Context, id: string, options: RewindOptio
     const throughSeq = options.seq === undefined ? await seqBefore(link, id, options.message) : BigInt(options.seq);
     const answer = await link.call((client) => client.session.rewindSession({ header, sessionId: id, throughSeq, keepFiles: options.keepFiles === true }));
     if (answer.undoId === "") return { schema: RewindSessionResponseSchema, answer, said: "Rewound. The events stay." };
-    return { schema: RewindSessionResponseSchema, answer, said: options.json === true ? "" : await awaitUndo(context, link, id, answer.undoId) };
+    return { schema: RewindSessionResponseSchema, answer, ...(options.json === true ? { said: "" } : await awaitUndo(context, link, id, answer.undoId)) };
   });
 }
 
@@ -54,10 +54,16 @@ async function seqBefore(link: ProjectLink, sessionId: string, number: number | 
   }
 }
 
-/** Waits until an undo has ended; what came of it, in words. */
-async function awaitUndo({ terminal }: Context, link: ProjectLink, sessionId: string, undoId: string): Promise<string> {
+/** Waits until an undo has ended; what came of it, in words, and as an exit code: what could not be taken back is a conflict. */
+async function awaitUndo(
+  { terminal }: Context,
+  link: ProjectLink,
+  sessionId: string,
+  undoId: string,
+): Promise<{ readonly said: string; readonly code: number }> {
   const lines = new SessionLines(terminal.style);
   const said: string[] = [];
+  let code: number = EXIT.OK;
   const conversation = new Conversation({
     link,
     sessionId,
@@ -67,7 +73,10 @@ async function awaitUndo({ terminal }: Context, link: ProjectLink, sessionId: st
       const isIts =
         (payload.case === "workspaceChangeUndone" || payload.case === "workspaceUndoFailed" || payload.case === "sessionRewound") &&
         payload.value.undoId === undoId;
-      if (isIts) said.push(...(lines.lines(event) ?? []));
+      if (!isIts) return;
+      said.push(...(lines.lines(event) ?? []));
+      const isRefused = payload.case === "workspaceUndoFailed" || (payload.case === "workspaceChangeUndone" && payload.value.refused.length > 0);
+      if (isRefused) code = EXIT.CONFLICT;
     },
   });
   try {
@@ -80,7 +89,7 @@ async function awaitUndo({ terminal }: Context, link: ProjectLink, sessionId: st
           reason: "UNDO_PENDING",
         },
       );
-    return said.join("\n");
+    return { said: said.join("\n"), code };
   } finally {
     await conversation.leave();
   }
