@@ -13,7 +13,7 @@ export async function rpcCommand(context: Context, options: ServerOptions): Prom
   // Standard output carries answers and nothing else, whatever a library has to say.
   globalThis.console = new Console(process.stderr, process.stderr);
   const { root } = await locateProject(context, options, { hasData: remoteOf(context, options) === undefined });
-  const link = await openLink(context, { ...options, json: true }, { root, reads: false });
+  const link = await openLink(context, { ...options, json: true }, { root, reads: false, code: "all" });
   const leave = new AbortController();
   const release = onSignals({ SIGINT: () => leave.abort(), SIGTERM: () => leave.abort() });
   try {
