@@ -59,6 +59,9 @@ function readManifest(texts: ReadonlyMap<string, Uint8Array>, findings: Finding[
 
 function readEvents(content: Uint8Array | undefined, findings: Finding[]): { readonly events: readonly ExportedEvent[]; readonly last: string } {
   const text = Buffer.from(content ?? "").toString("utf8");
+  // Read leniently, other bytes can stand for the same text.
+  if (!Buffer.from(text, "utf8").equals(content ?? Buffer.alloc(0)))
+    findings.push({ file: "events.jsonl", problem: "was changed: it has bytes that are no text" });
   const lines = text.split("\n");
   if (text !== "" && lines.pop() !== "") findings.push({ file: "events.jsonl", problem: "does not end with its last line's end" });
   let last = CHAIN_START;

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const CHANGES = [
-  { seq: "1", session_created: {} },
+  { seq: "1", session_created: { title: "\u{FFFD}" } },
   { seq: "2", workspace_change_recorded: { change_id: "a", files: [{ path: "kept.txt", after_sha256: sha256("kept") }] } },
   { seq: "3", workspace_change_recorded: { change_id: "b", files: [{ path: "kept.txt", before_sha256: sha256("kept"), after_sha256: sha256("other") }] } },
   { seq: "4", workspace_change_recorded: { change_id: "c", files: [{ path: "gone.txt", before_sha256: sha256("x") }] } },
@@ -83,6 +83,18 @@ describe("an exported session", () => {
     }
     expect((await verify(await tarFile((bytes) => bytes.subarray(0, -1)))).length).toBeGreaterThan(0);
     expect((await verify(await tarFile((bytes) => Buffer.concat([bytes, Buffer.alloc(512)])))).length).toBeGreaterThan(0);
+  });
+
+  it("has no bytes that only read like those that were written", () => {
+    const findings: Finding[] = [];
+    const files = exported().map((file) => {
+      const content = Buffer.from(file.content);
+      // Of the three bytes of U+FFFD the first: no text any more, and read leniently the same one.
+      if (file.path === "events.jsonl") content[content.indexOf(0xef)] = 0xf0;
+      return { ...file, content };
+    });
+    verifyArchive(files, undefined, findings);
+    expect(findings).toMatchObject([{ file: "events.jsonl", problem: expect.stringContaining("no text") }]);
   });
 
   it("names the file, and the event, that was changed", async () => {
