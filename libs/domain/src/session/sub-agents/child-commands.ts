@@ -84,17 +84,21 @@ function createRequest(
   });
 }
 
-/** A sub-agent's own budget, within what is left of the caller's turn. */
+/**
+ * A sub-agent's own budget, within what is left of the caller's turn. Tokens and cost are its share of that among the calls of sub-agents that are open: what one of them
+ * has been given is at most its share, so that all together never have more than what was left. Calls and steps bound the loop of each turn, and are not shared.
+ */
 function leftOf(state: SessionState, turn: TurnState, own: Budget | undefined, nowMs: number): Budget {
   const budget = state.agent?.budget;
   const { usage } = turn;
   const tokens = (usage?.inputTokens ?? 0n) + (usage?.outputTokens ?? 0n);
+  const sharers = BigInt(turn.toolCalls.filter(({ isChild }) => isChild).length);
   return create(BudgetSchema, {
     modelCalls: Math.min(modelCallBudget(own), Math.max(0, modelCallBudget(budget) - turn.modelCallCount)),
     toolCalls: Math.min(toolCallBudget(own), Math.max(0, toolCallBudget(budget) - turn.toolCallCount)),
     steps: Math.min(stepBudget(own), Math.max(0, stepBudget(budget) - turn.modelCallCount - turn.extraRounds)),
-    tokens: smaller(own?.tokens, left(budget?.tokens, tokens)),
-    costMicroUsd: smaller(own?.costMicroUsd, left(budget?.costMicroUsd, usage?.costMicroUsd ?? 0n)),
+    tokens: smaller(own?.tokens, shareOf(left(budget?.tokens, tokens), sharers)),
+    costMicroUsd: smaller(own?.costMicroUsd, shareOf(left(budget?.costMicroUsd, usage?.costMicroUsd ?? 0n), sharers)),
     wallTime: shorter(own?.wallTime, Math.max(1, turn.deadlineAtMs - nowMs)),
   });
 }
@@ -102,6 +106,10 @@ function leftOf(state: SessionState, turn: TurnState, own: Budget | undefined, n
 function left(bound: bigint | undefined, used: bigint): bigint | undefined {
   if (bound === undefined) return undefined;
   return bound > used ? bound - used : 0n;
+}
+
+function shareOf(amount: bigint | undefined, sharers: bigint): bigint | undefined {
+  return amount === undefined ? undefined : amount / sharers;
 }
 
 function smaller(one: bigint | undefined, other: bigint | undefined): bigint | undefined {

@@ -191,6 +191,25 @@ describe("a sub-agent", () => {
     expect(Number(budget?.wallTime?.seconds)).toBe(25 * 3_600);
   });
 
+  it("shares what is left of tokens and cost with those that are open beside it, and what one leaves is there for the next", () => {
+    const limited = { ...agent, budget: { tokens: 1_000n, costMicroUsd: 50n } };
+    const budgetsOf = (stream: SessionStream, events: readonly Event[]) =>
+      commandsOf(stream, events).flatMap(({ command }) => (command.case === "createSession" ? (command.value.agent?.budget ?? []) : []));
+    const stream = sessionInTurn({ agent: limited });
+    const { events } = answerWith(
+      stream,
+      Array.from({ length: 10 }, () => taskPart("finder")),
+    );
+    const given = budgetsOf(stream, events);
+    expect(given.map(({ costMicroUsd }) => costMicroUsd)).toEqual(Array.from({ length: 10 }, () => 5n));
+    const sum = given.reduce((total, { tokens }) => total + (tokens ?? 0n), 0n);
+    expect(sum).toBeGreaterThan(0n);
+    expect(sum).toBeLessThanOrEqual(1_000n - (stream.state.turn?.usage?.inputTokens ?? 0n) - (stream.state.turn?.usage?.outputTokens ?? 0n));
+    for (const toolCallId of calls(stream)) stream.must(report(toolCallId, { usage: create(UsageSchema, { costMicroUsd: 4n }) }));
+    const next = answerWith(stream, [taskPart("finder")]);
+    expect(budgetsOf(stream, next.events)).toMatchObject([{ costMicroUsd: 10n }]);
+  });
+
   it("is asked for with a task", () => {
     const stream = sessionInTurn({ agent });
     const { cases, events } = answerWith(stream, [callPart("agent.finder", '{"task":""}'), callPart("agent.nobody", "{}")]);

@@ -178,7 +178,8 @@ export type SubAgent = Message<"forge.session.v1.SubAgent"> & {
   description: string;
 
   /**
-   * Its tools must be among the caller's; its budget is bounded by what is left of the caller's.
+   * Its tools must be among the caller's; its budget is bounded by what is left of the caller's, of
+   * tokens and cost by its share among those that are open.
    *
    * @generated from field: forge.session.v1.AgentSpec agent = 3;
    */

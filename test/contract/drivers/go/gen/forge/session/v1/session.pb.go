@@ -690,7 +690,8 @@ type SubAgent struct {
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// For the model that calls it; at most 1,024 characters.
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	// Its tools must be among the caller's; its budget is bounded by what is left of the caller's.
+	// Its tools must be among the caller's; its budget is bounded by what is left of the caller's, of
+	// tokens and cost by its share among those that are open.
 	Agent         *AgentSpec      `protobuf:"bytes,3,opt,name=agent,proto3" json:"agent,omitempty"`
 	History       SubAgentHistory `protobuf:"varint,4,opt,name=history,proto3,enum=forge.session.v1.SubAgentHistory" json:"history,omitempty"`
 	unknownFields protoimpl.UnknownFields
