@@ -101,7 +101,7 @@ describe.each(["control-plane", "executor"])("the image of %s", (name) => {
       ...Object.keys(file.services[name]?.environment ?? {}),
       ...Array.from(stage(name).matchAll(/\b(FORGE_\w+)=/g), ([, variable]) => variable as string),
     ];
-    const unknown = told.filter((variable) => !/^(OPENAI|OLLAMA)_/.test(variable) && !settings.includes(`${variable}:`));
+    const unknown = told.filter((variable) => !/^(?:ANTHROPIC|GOOGLE|OLLAMA|OPENAI)_/.test(variable) && !settings.includes(`${variable}:`));
     expect(unknown).toEqual([]);
   });
 });

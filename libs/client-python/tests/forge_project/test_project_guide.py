@@ -1,4 +1,4 @@
-"""The function and the tool of the guide, as they stand there."""
+"""The functions and the tools of the guide, as they stand there."""
 
 import re
 import sys
@@ -32,7 +32,11 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_do_what_it_says(modules: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
-    functions, tools = modules
+    worker, functions, tools = modules
+    preview = worker.tell("lamp", 25)
+    assert (preview.title, preview.rule_key, preview.facts) == ("set lamp from 20 to 25", "set-price:lamp", {"was": 20})
+    assert worker.set_price("lamp", 25) == "lamp costs 25"
+    assert worker.tell("lamp", 30).diff == "-lamp 25\n+lamp 30\n"
     assert functions.first_line({"text": "One\nTwo"}) == {"line": "One", "length": 3}
     found, errors = tools_of(tools)
     assert errors == []
