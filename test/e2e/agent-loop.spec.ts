@@ -4,6 +4,7 @@ import { ForgeError } from "@forge/protocol";
 import { ErrorCode, UsageSchema } from "@forge/protocol/common";
 import { type Event, FinishReason, HookEditSchema, ModelCompletedSchema, ModelStartedSchema } from "@forge/protocol/event";
 import { HookAt, type Message, type Part, PartSchema, ReadConversationRequestSchema, RoleSchema, SubAgentHistory } from "@forge/protocol/session";
+import { ToolMode } from "@forge/protocol/tool";
 import { CapabilityKind, CapabilitySchema, CompactionResultSchema, HookResultSchema, ModelResultSchema, TaskCancelledSchema } from "@forge/protocol/worker";
 import { type Outcome, startWorker, type TaskContext, type TaskHandler, type Worker } from "@forge/worker";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -252,6 +253,28 @@ describe("a sub-agent", () => {
     const childId = events.find((event) => event.payload.case === "toolRequested")?.toolCallId as string;
     const { session } = await client.session.getSessionSnapshot({ sessionId: childId });
     expect(session?.turn?.openCalls).toStrictEqual([]);
+    for (const id of [sessionId, childId]) await expectInOrder(id);
+  });
+
+  it("only reads from when its caller is put into plan mode", async () => {
+    const reached = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    answer = async ({ model: name, lines }) => {
+      if (name !== "loop/small") return lines.length === 1 ? [call("agent.finder", { task: "Find it." })] : [text("Done.")];
+      reached.resolve();
+      await released.promise;
+      return [text("Found.")];
+    };
+    const sessionId = await created({ subAgents });
+    const turnId = await turn(sessionId, "Go.");
+    await reached.promise;
+    const [childId = ""] = (await client.session.getSessionSnapshot({ sessionId })).session?.turn?.openCalls.map(({ id }) => id) ?? [];
+    await client.session.updateSessionPolicy({ header: commandHeader(), sessionId, policy: { mode: ToolMode.PLAN }, revokeGrants: true });
+    const [updated] = (await eventsUntil(client, sessionStream(childId), ({ kind }) => kind === "session.policy_updated")).slice(-1);
+    expect(updated?.payload.value).toMatchObject({ policy: { mode: ToolMode.PLAN }, grantsRevoked: true });
+    expect((await client.session.getSessionSnapshot({ sessionId: childId })).session?.policy?.mode).toBe(ToolMode.PLAN);
+    released.resolve();
+    await turnEnded(client, sessionId, turnId);
     for (const id of [sessionId, childId]) await expectInOrder(id);
   });
 

@@ -3,11 +3,11 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { StreamKind, type Value, ValueSchema } from "@forge/protocol/common";
 import { type OutgoingCommand, OutgoingCommandSchema, type ReportTurnEnd, ReportTurnEndSchema } from "@forge/protocol/engine";
 import type { Event } from "@forge/protocol/event";
-import type { AnswerState, SessionState } from "./state.ts";
-import { cancelChild, startChild } from "./sub-agents/child-commands.ts";
+import type { AnswerState, SessionState, ToolCallState } from "./state.ts";
+import { cancelChild, startChild, updateChildPolicy } from "./sub-agents/child-commands.ts";
 
 /**
- * What a session asks of others: a sub-agent's session is created and its turn started when the call starts, and cancelled with the caller's turn. A turn's end
+ * What a session asks of others: a sub-agent's session is created and its turn started when the call starts, gets its caller's new policy, and is cancelled with the caller's turn. A turn's end
  * is reported to the step, or the call, that the session works for. Commands derive their ids from what causes them, so that they are the same however often.
  */
 export function sessionCommands(state: SessionState, event: Event): readonly OutgoingCommand[] {
@@ -19,7 +19,11 @@ export function sessionCommands(state: SessionState, event: Event): readonly Out
       return startChild(state, turn, call, event.occurredAt === undefined ? 0 : timestampMs(event.occurredAt));
     }
     case "turnCancelRequested":
-      return (turn?.toolCalls ?? []).filter(({ isChild, started }) => isChild && started).map(({ toolCallId }) => cancelChild(state, toolCallId));
+      return openChildren(state).map(({ toolCallId }) => cancelChild(state, toolCallId));
+    case "sessionPolicyUpdated": {
+      const { grantsRevoked } = event.payload.value;
+      return openChildren(state).map((call) => updateChildPolicy(state, call, { seq: event.seq, revokesGrants: grantsRevoked }));
+    }
     case "toolSettledUnknown": {
       // Whoever gives a turn up gives its sub-agents up as well.
       const ended = state.endedCalls.find(({ toolCallId }) => toolCallId === event.toolCallId);
@@ -33,6 +37,11 @@ export function sessionCommands(state: SessionState, event: Event): readonly Out
     default:
       return [];
   }
+}
+
+/** Calls whose sub-agents work. */
+function openChildren({ turn }: SessionState): readonly ToolCallState[] {
+  return (turn?.toolCalls ?? []).filter(({ isChild, started }) => isChild && started);
 }
 
 function reportEnd(state: SessionState, event: Event): OutgoingCommand[] {

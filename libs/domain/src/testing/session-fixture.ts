@@ -63,7 +63,8 @@ export const pauseTurn = (turnId: string): SessionCommand => create(PauseTurnReq
 export const continueTurn = (turnId: string): SessionCommand => create(ContinueTurnRequestSchema, { sessionId: SESSION_ID, turnId });
 export const provideInput = (turnId: string, inputId: string, text = "Yes."): SessionCommand =>
   create(ProvideInputRequestSchema, { sessionId: SESSION_ID, turnId, inputId, text });
-export const updatePolicy = (policy?: SessionInit["policy"]): SessionCommand => create(UpdateSessionPolicyRequestSchema, { sessionId: SESSION_ID, policy });
+export const updatePolicy = (policy?: SessionInit["policy"], revokeGrants = false): SessionCommand =>
+  create(UpdateSessionPolicyRequestSchema, { sessionId: SESSION_ID, policy, revokeGrants });
 export const compactSession = (summary = "They spoke.", throughSeq = 0): SessionCommand =>
   create(CompactSessionRequestSchema, { sessionId: SESSION_ID, summary, throughSeq: BigInt(throughSeq) });
 

@@ -12,8 +12,9 @@ import {
   CreateSessionRequestSchema,
   StartTurnRequestSchema,
   SubAgentHistory,
+  UpdateSessionPolicyRequestSchema,
 } from "@forge/protocol/session";
-import { ToolMode, ToolPolicySchema } from "@forge/protocol/tool";
+import { ToolMode, type ToolPolicy, ToolPolicySchema } from "@forge/protocol/tool";
 import { shorten } from "../../text.ts";
 import { modelCallBudget, stepBudget, toolCallBudget } from "../budget.ts";
 import type { SessionState, ToolCallState, TurnState } from "../state.ts";
@@ -29,7 +30,7 @@ const CALL_LABEL = "forge.parent_call_id";
 const AGENT_LABEL = "forge.agent";
 
 /** What a sub-agent's session is asked, and by which command it is known. */
-export type ChildCommand = "create" | "turn" | "cancel";
+export type ChildCommand = "create" | "turn" | "cancel" | `policy:${string}`;
 
 export function childCommandId(toolCallId: string, command: ChildCommand): string {
   return `sub-agent:${toolCallId}:${command}`;
@@ -61,6 +62,27 @@ export function cancelChild(state: SessionState, toolCallId: string): OutgoingCo
   return outgoing(state, toolCallId, "cancel", { case: "cancelTurn", value });
 }
 
+/** What a caller may no longer do, its sub-agents may not either; what it may do from now on, they may. */
+export function updateChildPolicy(
+  state: SessionState,
+  { toolCallId, tool }: ToolCallState,
+  { seq, revokesGrants }: { readonly seq: bigint; readonly revokesGrants: boolean },
+): OutgoingCommand {
+  const command: ChildCommand = `policy:${seq}`;
+  const value = create(UpdateSessionPolicyRequestSchema, {
+    header: header(toolCallId, command),
+    sessionId: toolCallId,
+    policy: policyFor(state, subAgentOf(state.agent, tool)?.history) ?? create(ToolPolicySchema),
+    revokeGrants: revokesGrants,
+  });
+  return outgoing(state, toolCallId, command, { case: "updateSessionPolicy", value });
+}
+
+/** The caller's; one that shares its caller's conversation only reads. */
+function policyFor({ policy }: SessionState, history: SubAgentHistory | undefined): ToolPolicy | undefined {
+  return history === SubAgentHistory.SHARED ? { ...(policy ?? create(ToolPolicySchema)), mode: ToolMode.PLAN } : policy;
+}
+
 function createRequest(
   state: SessionState,
   turn: TurnState,
@@ -69,14 +91,13 @@ function createRequest(
   history: SubAgentHistory,
   nowMs: number,
 ): CreateSessionRequest {
-  const { sessionId, parentCall, policy, queue } = state;
+  const { sessionId, parentCall, queue } = state;
   const { toolCallId } = call;
   const rootSessionId = parentCall?.rootSessionId ?? sessionId;
-  const isReader = history === SubAgentHistory.SHARED;
   return create(CreateSessionRequestSchema, {
     header: header(toolCallId, "create"),
     agent: create(AgentSpecSchema, { ...agent, budget: leftOf(state, turn, agent.budget, nowMs) }),
-    policy: isReader ? { ...(policy ?? create(ToolPolicySchema)), mode: ToolMode.PLAN } : policy,
+    policy: policyFor(state, history),
     labels: { [PARENT_LABEL]: sessionId, [ROOT_LABEL]: rootSessionId, [CALL_LABEL]: toolCallId, [AGENT_LABEL]: call.tool },
     queue,
     title: shorten(`${state.title === "" ? sessionId : state.title} / ${call.tool}`, TITLE_LENGTH_MAX),

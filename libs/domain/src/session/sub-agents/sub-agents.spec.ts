@@ -24,6 +24,7 @@ import {
   TOOLS,
   textPart,
   turnIdOf,
+  updatePolicy,
 } from "../../testing/session-fixture.ts";
 import { TestStream } from "../../testing/test-stream.ts";
 import { sent } from "../../testing/told.ts";
@@ -153,6 +154,31 @@ describe("a sub-agent", () => {
     ]);
     const ended = stream.must(report(toolCallId, { status: TurnStatus.CANCELLED, outcome: TurnOutcome.CANCELLED }));
     expect(ended.cases).toEqual(["modelUsageRecorded", "toolCancelled", "turnCancelled"]);
+  });
+
+  it("works under its caller's new policy from when that has one, and only reads where it shares the conversation", () => {
+    const stream = sessionInTurn({ agent, policy: { defaultDecision: Decision.ALLOW } });
+    answerWith(stream, [taskPart("finder"), taskPart("reader")]);
+    const [finder = "", reader = ""] = calls(stream);
+    const updated = stream.must(updatePolicy({ defaultDecision: Decision.DENY, mode: ToolMode.ACT }, true));
+    const [event] = updated.events;
+    expect(commandsOf(stream, updated.events)).toMatchObject([
+      {
+        target: { id: finder },
+        commandId: `sub-agent:${finder}:policy:${event?.seq}`,
+        command: {
+          case: "updateSessionPolicy",
+          value: { sessionId: finder, revokeGrants: true, policy: { defaultDecision: Decision.DENY, mode: ToolMode.ACT } },
+        },
+      },
+      { target: { id: reader }, command: { value: { policy: { defaultDecision: Decision.DENY, mode: ToolMode.PLAN } } } },
+    ]);
+    const planned = stream.must(updatePolicy({ mode: ToolMode.PLAN }));
+    expect(commandsOf(stream, planned.events)).toMatchObject([{ command: { value: { revokeGrants: false, policy: { mode: ToolMode.PLAN } } } }, {}]);
+    // Who has answered hears nothing any more.
+    stream.must(report(finder));
+    stream.must(report(reader));
+    expect(commandsOf(stream, stream.must(updatePolicy({})).events)).toEqual([]);
   });
 
   it("is cancelled where its caller's turn is abandoned", () => {
