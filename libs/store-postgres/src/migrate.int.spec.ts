@@ -92,6 +92,20 @@ describe("migrate", () => {
     ]);
   });
 
+  it("keeps the first of triggers that were recorded twice", async () => {
+    for (const name of NAMES.slice(8)) await rm(join(directory, name));
+    await run();
+    await client.query(`insert into forge.schedule_time (ns, schedule_id, at, command_id, outcome) values
+      ('x', 's', to_timestamp(1), 'by-hand', 'STARTED'), ('x', 's', to_timestamp(2), 'by-hand', 'STARTED'), ('x', 's', to_timestamp(3), 'again', 'STARTED'),
+      ('x', 's', to_timestamp(1), '', 'STARTED'), ('x', 's', to_timestamp(2), '', 'STARTED'), ('x', 'other', to_timestamp(2), 'by-hand', 'STARTED')`);
+    await cp(MIGRATIONS, directory, { recursive: true });
+    await run();
+    const { rows } = await client.query<{ time: string }>(
+      "select concat_ws(' ', schedule_id, extract(epoch from at)::int, command_id) as time from forge.schedule_time order by 1",
+    );
+    expect(rows.map(({ time }) => time)).toEqual(["other 2 by-hand", "s 1 ", "s 1 by-hand", "s 2 ", "s 3 again"]);
+  });
+
   it("applies what is new on top, in order", async () => {
     await run();
     await writeFile(join(directory, following(2, "second")), "insert into forge.extra values (2);");

@@ -295,6 +295,8 @@ create table forge.schedule_time (
   primary key (ns, schedule_id, at, command_id)
 ) with (fillfactor = 80);
 create index schedule_time_starting on forge.schedule_time (ns, schedule_id, decided_at) where outcome = 'STARTING';
+-- A trigger by hand is recorded once, whoever retries it, and wherever.
+create unique index schedule_time_trigger on forge.schedule_time (ns, schedule_id, command_id) where command_id <> '';
 
 -- Workflows that runs are started of by name. A version never changes.
 create table forge.definition (

@@ -117,9 +117,8 @@ export async function recordTrigger(
     sql`
     with started as (
       insert into forge.schedule_time (ns, schedule_id, at, command_id, outcome, run_id)
-      select ns, schedule_id, date_trunc('milliseconds', now()), ${commandId}, 'STARTED', ${runId}::uuid from forge.schedule s
+      select ns, schedule_id, date_trunc('milliseconds', now()), ${commandId}, 'STARTED', ${runId}::uuid from forge.schedule
       where ns = ${namespace} and schedule_id = ${scheduleId}
-        and not exists (select from forge.schedule_time t where t.ns = s.ns and t.schedule_id = s.schedule_id and t.command_id = ${commandId})
       on conflict do nothing returning ns, schedule_id, at, run_id
     )
     update forge.schedule s set version = version + 1, last_run_id = f.run_id, last_run_at = f.at from started f

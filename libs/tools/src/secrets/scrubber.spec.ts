@@ -31,7 +31,10 @@ test("takes it out in hexadecimal, and where lines of any length break what was 
         // Lines so short may end within the first characters, and each would have to be held back.
         if (width === 7) continue;
         const stream = scrubber.stream();
-        const pieces = wrapped.split("").map((character) => stream.push(character)).join("");
+        const pieces = wrapped
+          .split("")
+          .map((character) => stream.push(character))
+          .join("");
         expect(pieces + stream.end()).toBe(told);
       }
 });

@@ -217,7 +217,9 @@ export function describeSchedules(suite: Suite): void {
       const namespace = newNamespace();
       await store.saveSchedule(namespace, aSchedule("s"));
       const runId = randomUUID();
-      for (let index = 0; index < 3; index++) await store.recordTrigger(namespace, "s", { commandId: "now", runId });
+      for (let index = 0; index < 3; index++) {
+        await Promise.all(Array.from({ length: 8 }, async () => await store.recordTrigger(namespace, "s", { commandId: "now", runId })));
+      }
       await store.recordTrigger(namespace, "nobody", { commandId: "now", runId });
       expect(await timesOf(store, namespace)).toMatchObject([{ commandId: "now", outcome: "STARTED", runId }]);
       expect(await store.findSchedule(namespace, "s")).toMatchObject({ lastRunId: runId });
