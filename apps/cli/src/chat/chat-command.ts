@@ -25,7 +25,7 @@ export async function chatCommand(context: Context, sessionId: string | undefine
     const checkBypassHere = async (): Promise<void> => (isHere ? checkBypass(context.environment, opened.link.root) : undefined);
     if (isTalk) return await converse(context, { ...opened, turns, typed, checkBypass: checkBypassHere });
     if (options.json === true) context.terminal.print(JSON.stringify({ session: messageJson(SessionSchema, opened.session) }));
-    return await readTurns(context, { ...opened, turns }, { json: options.json === true });
+    return await readTurns(context, { ...opened, turns, checkBypass: checkBypassHere }, { json: options.json === true });
   } finally {
     await opened.link.close();
   }

@@ -101,6 +101,25 @@ describe("a person in a chat", () => {
     await until(async () => (await run("sessions", "--json")).stdout.includes(fork ?? "none"), "the fork in the list");
   });
 
+  it("performs commands from a pipe in their turn, and reads no further where one can't be", async () => {
+    const piped = async (words: readonly string[], input: string): Promise<CliResult> => {
+      const cli = new Cli(["chat", ...words], { directory: project.root });
+      cli.child.stdin.end(input);
+      return await cli.end();
+    };
+    const lines = await piped([], "count to 3\n/cost\n//cost is said\n/model demo/echo\nin the fork\n/quit\nnever said\n");
+    expect(lines.code).toBe(0);
+    expect(lines.stdout).toMatch(/1 2 3[\s\S]*Session, 1 turns:[\s\S]*\/cost is said[\s\S]*goes on in a fork, with demo\/echo[\s\S]*in the fork/);
+    expect(lines.stdout).not.toContain("never said");
+
+    const json = await piped(["--json"], "/cost\n/rewind 7\n/nothing\nnever said\n");
+    expect(json.code).toBe(2);
+    expect(json.json()).toContainEqual({ command: "cost", told: [expect.stringContaining("Last turn"), expect.stringContaining("Session, 0 turns")] });
+    expect(json.json()).toContainEqual({ command: "rewind", told: ["There is no message 7: /rewind lists them."] });
+    expect(`${json.stdout}${json.stderr}`).toContain("There is no /nothing");
+    expect(json.stdout).not.toContain("never said");
+  });
+
   it("leaves a turn that runs by Ctrl-D", async () => {
     const { cli, id } = await chat();
     cli.child.stdin.write("count to 3000\r");
