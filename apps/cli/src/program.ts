@@ -98,7 +98,7 @@ export function createProgram(context: Context, onExit: (code: number) => void):
   })
     .option("-f, --follow", "stay, and print what comes")
     .option("--after <seq>", "begin after this seq", wholeNumber(0, Number.MAX_SAFE_INTEGER))
-    .option("--children", "of a run: also the events of the sessions that work for it")
+    .option("--children", "also the events of the sessions and runs that work for it")
     .option("--no-deltas", "leave out the pieces of answers and outputs")
     .addOption(
       new Option("--lifecycle", "of a run: its life as lines of JSON, RUN_START, STEP_START, STEP_COMPLETE, TOOL_START and so on").conflicts([

@@ -181,6 +181,18 @@ async def test_does_not_lose_a_child_between_the_event_that_names_it_and_its_own
     assert scripted.asked == [{"run": 0}, {"run": 1}, {"run": 3, "child": 1}]
 
 
+async def test_children_are_those_of_sub_agents_and_workflow_steps_as_well_and_no_more_are_asked_for_than_may_be(follow: Follow) -> None:
+    tool_started = event(1, CHILD, tool_started={"child_session_id": "grandchild"})
+    run_started = event(2, step_started={"child_run_id": "sub-run"})
+    many: list[Step] = [event(1, StreamRef(kind="STREAM_KIND_SESSION", id=f"c{index}")) for index in range(1_100)]
+    scripted = Scripted([step_started(1, "child"), run_started, tool_started, LOST], [*many, LOST], [caught_up()])
+    await follow(scripted, follow_children=True)
+    # What is named and has not come is asked for by the event that names it.
+    assert scripted.asked[:2] == [{"run": 0}, {"run": 1, "child": 0}]
+    assert len(scripted.asked[2]) == 1_000
+    assert scripted.asked[2]["run"] == 1 and scripted.asked[2]["child"] == 0 and scripted.asked[2]["c0"] == 1
+
+
 async def test_leaves_children_alone_when_they_are_not_followed(follow: Follow) -> None:
     scripted = Scripted([step_started(2, "child"), LOST], [caught_up()])
     assert await follow(scripted) == [2, "caught up"]

@@ -1,3 +1,4 @@
+import { childOf } from "@forge/protocol";
 import type { StreamRef } from "@forge/protocol/common";
 import type { Event, Position } from "@forge/protocol/event";
 
@@ -7,6 +8,9 @@ interface Cursor {
   readonly stream: Stream;
   readonly afterSeq: bigint;
 }
+
+/** What one subscription may name. Children beyond it are followed from their beginning again, and what has come of them is passed over. */
+const STREAMS_MAX = 1_000;
 
 /** How far a reader has come in each stream that it follows, children that it met on the way included. */
 export class Cursors {
@@ -21,11 +25,11 @@ export class Cursors {
   }
 
   /** Moves past an event; false where it was passed before. */
-  isNew({ stream, seq, payload }: Event): boolean {
+  isNew(event: Event): boolean {
+    const { stream, seq } = event;
     if (stream === undefined || !this.#move(stream, seq)) return false;
-    if (this.#followsChildren && payload.case === "stepStarted" && payload.value.sessionId !== "" && !this.#cursors.has(payload.value.sessionId)) {
-      this.#unseen.set(payload.value.sessionId, { parentId: stream.id, seq });
-    }
+    const child = this.#followsChildren ? childOf(event) : undefined;
+    if (child !== undefined && !this.#cursors.has(child.id)) this.#unseen.set(child.id, { parentId: stream.id, seq });
     return true;
   }
 
@@ -38,7 +42,7 @@ export class Cursors {
    * event that names it is asked for once more instead.
    */
   toAsk(): Cursor[] {
-    return [...this.#cursors.values()].map(({ stream, afterSeq }) => {
+    return [...this.#cursors.values()].slice(0, STREAMS_MAX).map(({ stream, afterSeq }) => {
       const named = [...this.#unseen.values()].filter(({ parentId }) => parentId === stream.id).map(({ seq }) => seq - 1n);
       return { stream, afterSeq: named.reduce((least, seq) => (seq < least ? seq : least), afterSeq) };
     });

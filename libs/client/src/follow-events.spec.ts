@@ -182,6 +182,18 @@ describe("children that were met on the way", () => {
     expect(asked).toEqual([{ run: 0 }, { run: 1 }, { run: 3, child: 1 }]);
   });
 
+  it("are those of sub-agents and of workflow steps as well, and no more are asked for than one subscription may name", async () => {
+    const toolStarted = event(1, CHILD, { payload: { case: "toolStarted", value: { childSessionId: "grandchild" } } });
+    const runStarted = event(2, RUN, { payload: { case: "stepStarted", value: { childRunId: "sub-run" } } });
+    const many = Array.from({ length: 1_100 }, (_, index) => event(1, { kind: StreamKind.SESSION, id: `c${index}` }));
+    const { client, asked } = scripted([stepStarted(1, "child"), runStarted, toolStarted, lost], [...many, lost], [caughtUp()]);
+    await follow(client, { followChildren: true });
+    // What is named and has not come is asked for by the event that names it.
+    expect(asked.slice(0, 2)).toEqual([{ run: 0 }, { run: 1, child: 0 }]);
+    expect(Object.keys(asked[2] ?? {})).toHaveLength(1_000);
+    expect(asked[2]).toMatchObject({ run: 1, child: 0, c0: 1 });
+  });
+
   it("are nobody's concern when children are not followed", async () => {
     const { client, asked } = scripted([stepStarted(2, "child"), lost], [caughtUp()]);
     expect(await follow(client)).toEqual([2, "caught up"]);

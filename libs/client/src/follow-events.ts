@@ -8,6 +8,7 @@ import { isPassing } from "./retry.ts";
 
 export interface FollowOptions {
   readonly streams: readonly { readonly stream: Pick<StreamRef, "kind" | "id">; readonly afterSeq?: number }[];
+  /** Also the sessions and runs that work for them, from their beginning and at any depth. */
   readonly followChildren?: boolean;
   readonly excludeKinds?: readonly string[];
   /** End after everything that is durable now. */

@@ -13,12 +13,6 @@ export interface TableInput {
   readonly missingMethods: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Promises whose parts are yet to come. */
-const NOT_BUILT: readonly { readonly name: string; readonly why: string }[] = [
-  { name: "an approval inside a sub-agent three deep reaches the root's subscriber, and cancelling the root settles it", why: "there are no sub-agents yet" },
-  { name: "a session is compacted by a model's summary", why: "a summary is written by the caller so far" },
-];
-
 const SIGNS: Readonly<Record<NonNullable<Mark>, string>> = { passed: "✓", failed: "✗", known: "✗", lacks: "–" };
 
 /** The page docs/reference/contract.md. */
@@ -49,7 +43,6 @@ export function contractPage(input: TableInput): string {
       lines.push(`| ${scenario.name} | ${implementations.map(({ name }) => cell(input, scenario.name, name)).join(" | ")} |`);
     }
   }
-  lines.push("", "## Not yet built", "", ...NOT_BUILT.map(({ name, why }) => `- ${name}: ${why}`));
   lines.push("", "## Known failures", "", ...failureLines(input));
   lines.push("", "## Methods that a client lacks", "", ...lackLines(input), "");
   return lines.join("\n");

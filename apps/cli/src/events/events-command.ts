@@ -36,7 +36,7 @@ export async function eventsCommand(context: Context, id: string, options: Event
     const line = {
       style: terminal.style,
       columns: terminal.isLive ? terminal.columns() : undefined,
-      namesStream: options.children === true && kind === StreamKind.RUN,
+      namesStream: options.children === true,
     };
     const followed = link.follow({
       streams: [{ stream: { kind, id }, afterSeq: options.after }],

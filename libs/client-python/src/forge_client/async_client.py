@@ -79,7 +79,7 @@ class AsyncForgeClient:
 
         Args:
             streams: 1 to 1,000 streams, as a StreamRef, or a StreamCursor that says after which seq.
-            follow_children: Follow the sessions of a run's agent steps as well, from their beginning.
+            follow_children: Follow the sessions and runs that work for them as well, from their beginning and at any depth.
             exclude_kinds: Kinds to leave out, for example "turn.output_delta".
             no_follow: End after everything that is durable now.
             on_reconnect: Called with why the connection was lost, or that this reader was too slow; it goes on by itself.

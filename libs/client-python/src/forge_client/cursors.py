@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from forge_client._gen.forge.common.v1 import common_pb2
 from forge_client._gen.forge.event.v1 import event_pb2, event_service_pb2
 
+# What one subscription may name. Children beyond it are followed from their beginning again, and what has come of them is passed over.
+_STREAMS_MAX = 1_000
+
 
 class Cursors:
     """How far a reader has come in each stream that it follows, children that it met on the way included."""
@@ -24,10 +27,9 @@ class Cursors:
         """Moves past an event; False where it was passed before."""
         if not event.HasField("stream") or not self._move(event.stream, event.seq):
             return False
-        if self._follows_children and event.WhichOneof("payload") == "step_started":
-            child = event.step_started.session_id
-            if child and child not in self._seqs:
-                self._unseen[child] = event.stream.id, event.seq
+        child = _child_of(event) if self._follows_children else ""
+        if child and child not in self._seqs:
+            self._unseen[child] = event.stream.id, event.seq
         return True
 
     def move_to(self, position: event_service_pb2.Position) -> None:
@@ -41,7 +43,7 @@ class Cursors:
         more instead.
         """
         cursors: list[event_service_pb2.StreamCursor] = []
-        for stream_id, stream in self._streams.items():
+        for stream_id, stream in list(self._streams.items())[:_STREAMS_MAX]:
             named = [seq - 1 for parent, seq in self._unseen.values() if parent == stream_id]
             cursors.append(event_service_pb2.StreamCursor(stream=stream, after_seq=min([self._seqs[stream_id], *named])))
         return cursors
@@ -53,3 +55,13 @@ class Cursors:
         self._seqs[stream.id] = seq
         self._unseen.pop(stream.id, None)
         return True
+
+
+def _child_of(event: event_pb2.Event) -> str:
+    """The id of the stream that begins to work for an event's own; empty: none does."""
+    kind = event.WhichOneof("payload")
+    if kind == "tool_started":
+        return event.tool_started.child_session_id
+    if kind == "step_started":
+        return event.step_started.session_id or event.step_started.child_run_id
+    return ""

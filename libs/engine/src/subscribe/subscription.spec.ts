@@ -148,6 +148,26 @@ describe("subscribe", () => {
     expect(await take(messages, 1)).toEqual(["1"]);
   });
 
+  it("follows the runs and sub-agents that work for a stream, at any depth, also those that were named before the cursor", async () => {
+    const [SUB_RUN, SUB_AGENT] = ["00000000-0000-8000-8000-00000000000a", "00000000-0000-8000-8000-00000000000b"] as const;
+    const { open } = setup({
+      [RUN]: [stored(RUN, 1, "step.started", { payload: { case: "stepStarted", value: { childRunId: SUB_RUN } } }), stored(RUN, 2)],
+      [SUB_RUN]: [stored(SUB_RUN, 1, "step.started", { payload: { case: "stepStarted", value: { sessionId: CHILD } } })],
+      [CHILD]: [stored(CHILD, 1, "tool.started", { payload: { case: "toolStarted", value: { childSessionId: SUB_AGENT } } })],
+      [SUB_AGENT]: [stored(SUB_AGENT, 1), stored(SUB_AGENT, 2), stored(SUB_AGENT, 3)],
+    });
+    const whole = await take(open({ followChildren: true, follow: false }), 9);
+    expect(whole).toEqual(["1", "2", "1", "1", "1", "2", "3", "caughtUp", "end"]);
+    const resumed = open({ followChildren: true, follow: false, cursors: [{ kind: "run", streamId: RUN, afterSeq: 2 }] });
+    expect(await take(resumed, 7)).toEqual(["1", "1", "1", "2", "3", "caughtUp", "end"]);
+    const exact = open({
+      followChildren: true,
+      follow: false,
+      cursors: [RUN, SUB_RUN, CHILD, SUB_AGENT].map((streamId, index) => ({ kind: "run" as const, streamId, afterSeq: index === 0 ? 2 : 1 })),
+    });
+    expect(await take(exact, 4)).toEqual(["2", "3", "caughtUp", "end"]);
+  });
+
   it("ends a subscriber that falls behind, with the seq to go on after, and tells no other", async () => {
     const { open, append } = setup({ [RUN]: many(1, 1) }, { items: 10 });
     const slow = open();

@@ -1,8 +1,8 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { BoundedQueue } from "@forge/core";
-import { ForgeError } from "@forge/protocol";
-import { ErrorCode } from "@forge/protocol/common";
+import { childOf, ForgeError } from "@forge/protocol";
+import { ErrorCode, StreamKind } from "@forge/protocol/common";
 import { CaughtUpSchema, EventSchema, type Position, PositionSchema, type SubscribeEventsResponse, SubscribeEventsResponseSchema } from "@forge/protocol/event";
 import type { Store, StoredEvent } from "../ports/index.ts";
 import type { StreamKindName } from "../stream/aggregate.ts";
@@ -50,7 +50,8 @@ interface Live {
 }
 
 const PAGE = 500;
-const STEP_STARTED = "step.started";
+/** Kinds of events that may name a child. */
+const NAMING: ReadonlySet<string> = new Set(["step.started", "tool.started"]);
 
 /** Replays, says that it has caught up, and follows. Ends when the signal aborts. Errors: not_found, conflict CURSOR_AHEAD, resource_exhausted SLOW_SUBSCRIBER. */
 export async function* subscribe(request: SubscriptionRequest, ports: SubscriptionPorts): AsyncGenerator<SubscribeEventsResponse> {
@@ -113,7 +114,7 @@ class Subscription implements Listener {
     for (const head of await this.#heads(cursors.map((cursor) => cursor.streamId))) missing.delete(head);
     const [absent] = missing;
     if (absent !== undefined) throw new ForgeError(ErrorCode.NOT_FOUND, `stream ${absent} does not exist`, { relatedIds: [absent] });
-    for (const cursor of cursors) if (this.#request.followChildren && cursor.kind === "run") await this.#addEarlierChildren(cursor.streamId, cursor.afterSeq);
+    if (this.#request.followChildren) for (const { streamId, afterSeq } of cursors) await this.#addEarlierChildren(streamId, afterSeq);
     yield* this.#catchUp();
     yield this.#caughtUp(await incarnation);
     if (!follow) return;
@@ -149,15 +150,15 @@ class Subscription implements Listener {
   }
 
   #addChild(stored: StoredEvent): void {
-    if (stored.kind !== STEP_STARTED) return;
-    const { payload } = fromBinary(EventSchema, stored.bytes);
-    if (payload.case === "stepStarted" && payload.value.sessionId !== "") this.#add("session", payload.value.sessionId, 0);
+    if (!NAMING.has(stored.kind)) return;
+    const child = childOf(fromBinary(EventSchema, stored.bytes));
+    if (child !== undefined) this.#add(child.kind === StreamKind.RUN ? "run" : "session", child.id, 0);
   }
 
-  /** The sessions of steps that began before the cursor: whoever comes back may have heard of a step and of nothing in its session yet. */
-  async #addEarlierChildren(runId: string, throughSeq: number): Promise<void> {
+  /** The children that were named before the cursor: whoever comes back may have heard of a step and of nothing in its session yet. */
+  async #addEarlierChildren(streamId: string, throughSeq: number): Promise<void> {
     for (let afterSeq = 0; afterSeq < throughSeq; ) {
-      const { events } = await this.#ports.store.readEvents(this.#request.namespace, runId, { afterSeq, throughSeq, limit: PAGE, deltas: false });
+      const { events } = await this.#ports.store.readEvents(this.#request.namespace, streamId, { afterSeq, throughSeq, limit: PAGE, deltas: false });
       for (const stored of events) this.#addChild(stored);
       if (events.length < PAGE) return;
       afterSeq = (events.at(-1) as StoredEvent).seq;

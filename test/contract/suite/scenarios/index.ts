@@ -7,6 +7,7 @@ import { SCENARIOS as PAYLOADS } from "./payloads.ts";
 import { SCENARIOS as RUNS } from "./runs.ts";
 import { SCENARIOS as SCHEDULES } from "./schedules.ts";
 import { SCENARIOS as SECRETS } from "./secrets.ts";
+import { SCENARIOS as SUB_AGENTS } from "./sub-agents.ts";
 import { SCENARIOS as SUBSCRIPTIONS } from "./subscriptions.ts";
 import { SCENARIOS as TURNS } from "./turns.ts";
 import { SCENARIOS as VERSIONS } from "./versions.ts";
@@ -18,6 +19,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...TURNS,
   ...RUNS,
   ...APPROVALS,
+  ...SUB_AGENTS,
   ...ARTIFACTS,
   ...SCHEDULES,
   ...PAYLOADS,

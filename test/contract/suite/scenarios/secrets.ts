@@ -1,4 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { inspect } from "node:util";
@@ -9,13 +12,13 @@ import { ErrorCode } from "@forge/protocol/common";
 import { ApprovalService, type Event, EventSchema, EventService } from "@forge/protocol/event";
 import { GetSessionSnapshotResponseSchema, ListSessionsResponseSchema, ReadConversationResponseSchema, SessionService } from "@forge/protocol/session";
 import { Decision } from "@forge/protocol/tool";
-import { createBuiltinTools } from "@forge/tools";
+import { createBuiltinTools, createSecretSource } from "@forge/tools";
 import { expect } from "vitest";
 import { sessionRequest, startTurn, turnEnded, useTool } from "../../../harness/work.ts";
 import type { SuiteClient } from "../client.ts";
 import type { Scenario, World } from "../scenario.ts";
 import { accepted, refused } from "../steps/outcomes.ts";
-import { ownTool, SCRIPTED_MODEL, startOwnExecutor } from "../steps/own-executor.ts";
+import { callsTool, ownTool, SCRIPTED_MODEL, startOwnExecutor } from "../steps/own-executor.ts";
 import { expectCompleted, followUntil, isEndOf } from "../steps/streams.ts";
 
 const { getSessionSnapshot, listSessions, readConversation } = SessionService.method;
@@ -24,7 +27,7 @@ const { listPendingApprovals } = ApprovalService.method;
 
 const ANSWERS = [subscribeEvents, getSessionSnapshot, listSessions, readConversation];
 
-/** Bytes in which a text is found however it is encoded there: UTF-8 as it is, and in base64 at any of its three places. */
+/** Bytes in which a text is found however it is encoded there: UTF-8 as it is, in hexadecimal, and in base64 at any of its three places. */
 function occursIn(secret: string, bytes: Uint8Array): boolean {
   const haystack = Buffer.from(bytes);
   const text = Buffer.from(secret);
@@ -33,7 +36,7 @@ function occursIn(secret: string, bytes: Uint8Array): boolean {
       .toString("base64")
       .slice(shift === 0 ? 0 : shift + 1, -4),
   );
-  return [secret, ...encoded].some((needle) => haystack.includes(needle));
+  return [secret, text.toString("hex"), ...encoded].some((needle) => haystack.includes(needle));
 }
 
 /** The kinds of events that a secret is in. */
@@ -63,12 +66,6 @@ function answersWith(secret: string, answers: Readonly<Record<string, Uint8Array
   return Object.entries(answers).flatMap(([method, bytes]) => (occursIn(secret, bytes) ? [method] : []));
 }
 
-/** A model's answer that calls one tool. */
-function calls(tool: string, args: object) {
-  const call = { index: 0, id: "call-1", type: "function" as const, function: { name: tool.replace(".", "__"), arguments: JSON.stringify(args) } };
-  return streamReply([delta({ role: "assistant", tool_calls: [call] }), finish("tool_calls")]);
-}
-
 async function environmentStays(world: World): Promise<void> {
   const secret = `canary-${crypto.randomUUID()}`;
   const name = `FORGE_CANARY_${world.queue.replaceAll("-", "_").toUpperCase()}`;
@@ -77,7 +74,7 @@ async function environmentStays(world: World): Promise<void> {
   const workspace = await mkdtemp(path.join(tmpdir(), "forge-canary-"));
   world.defer(() => rm(workspace, { recursive: true, force: true }));
   const { provider, problems } = await startOwnExecutor(world, { tools: createBuiltinTools({ workspace }) });
-  provider.enqueue(calls("tools.shell", { command: "env; echo printed" }), streamDone());
+  provider.enqueue(callsTool("tools.shell", { command: "env; echo printed" }), streamDone());
   const sessionId = await ownSession(world, ["tools.shell"]);
   const client = await world.open();
   const turnId = await startTurn(world.reference, sessionId, "print it");
@@ -90,6 +87,47 @@ async function environmentStays(world: World): Promise<void> {
   expect(kindsWith(secret, events)).toStrictEqual([]);
   expect(answersWith(secret, await answersAbout(client, sessionId, labelsOf(world)))).toStrictEqual([]);
   expect(provider.requests.some(({ bodyText }) => bodyText.includes(secret))).toBe(false);
+  expect(inspect(problems, { depth: 10 })).not.toContain(secret);
+}
+
+/** How programs print a file with a secret in it. */
+const PRINTED = [
+  "cat key.txt",
+  "base64 key.txt",
+  "od -An -v -tx1 key.txt | tr -d ' \\n'",
+  'printf \'{"a":"%s"}\' "$(cat key.txt)" | base64 -w 10',
+  "cat key.txt >&2",
+];
+
+async function knownSecretStays(world: World): Promise<void> {
+  const secret = `canary-${crypto.randomUUID()}`;
+  const workspace = await mkdtemp(path.join(tmpdir(), "forge-canary-"));
+  world.defer(() => rm(workspace, { recursive: true, force: true }));
+  await writeFile(path.join(workspace, "key.txt"), secret);
+  const echo = createServer((request, response) => response.end(`you sent ${request.headers.authorization}`));
+  echo.listen(0, "127.0.0.1");
+  await once(echo, "listening");
+  world.defer(() => void echo.close());
+  const host = `127.0.0.1:${(echo.address() as AddressInfo).port}`;
+  const secrets = createSecretSource({ environment: { FORGE_SECRET_CANARY: secret } });
+  const http = { hosts: { allow: [host] }, secretHosts: { canary: [host] } };
+  const tools = createBuiltinTools({ workspace, secrets, http });
+  const { provider, problems } = await startOwnExecutor(world, { tools });
+  provider.enqueue(
+    ...PRINTED.map((command) => callsTool("tools.shell", { command: `echo begin; ${command}; exit 3` })),
+    callsTool("tools.http", { url: `http://${host}/`, headers: { authorization: "Bearer secret://canary" } }),
+    streamDone(),
+  );
+  const sessionId = await ownSession(world, ["tools.shell", "tools.http"]);
+  const client = await world.open();
+  const turnId = await startTurn(world.reference, sessionId, "print it");
+  const events = await followUntil(client, sessionId, isEndOf(turnId));
+  expectCompleted(events);
+  const results = events.filter(({ kind }) => kind === "tool.completed" || kind === "tool.failed");
+  expect(results.map((event) => Buffer.from(toBinary(EventSchema, event)).includes("[secret]"))).toStrictEqual([...PRINTED, "http"].map(() => true));
+  expect(kindsWith(secret, events)).toStrictEqual([]);
+  expect(answersWith(secret, await answersAbout(client, sessionId, labelsOf(world)))).toStrictEqual([]);
+  for (const { bodyText } of provider.requests) expect(occursIn(secret, Buffer.from(bodyText))).toBe(false);
   expect(inspect(problems, { depth: 10 })).not.toContain(secret);
 }
 
@@ -165,7 +203,7 @@ async function saidStaysWhereItWasSaid(world: World): Promise<void> {
     }),
   ];
   const { provider, problems } = await startOwnExecutor(world, { tools });
-  provider.enqueue(calls("test.own", { password: inArguments }), calls("test.fails", {}), streamDone());
+  provider.enqueue(callsTool("test.own", { password: inArguments }), callsTool("test.fails", {}), streamDone());
   const sessionId = await ownSession(world, ["test.own", "test.fails"]);
   const client = await world.open();
   const turnId = await startTurn(world.reference, sessionId, "hello");
@@ -187,6 +225,12 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "a secret in the executor's environment reaches no tool, event, answer or provider",
     methods: ANSWERS,
     run: environmentStays,
+  },
+  {
+    group: "Secrets",
+    name: "a secret that the executor knows, printed, encoded, sent for a call's arguments or in an error, is in no event, answer or request to the provider",
+    methods: ANSWERS,
+    run: knownSecretStays,
   },
   { group: "Secrets", name: "a provider's key is in no event, answer or error, also where the provider says it again", methods: ANSWERS, run: keyStays },
   { group: "Secrets", name: "the tokens of a client and of a worker are in no event and no answer", methods: ANSWERS, run: credentialsStay },

@@ -4,7 +4,7 @@ import { CheckpointKind, CheckpointKindSchema, type Event, EventService } from "
 import { type Message, SessionService, TurnStatus } from "@forge/protocol/session";
 import { Decision, RiskLevel } from "@forge/protocol/tool";
 import { expect } from "vitest";
-import { createSession, factsOf, say, startTurn, turnEnded, useTool } from "../../../harness/work.ts";
+import { createSession, eventsUntil, factsOf, say, sessionStream, startTurn, turnEnded, useTool } from "../../../harness/work.ts";
 import type { Scenario, World } from "../scenario.ts";
 import { accepted, refusalIn } from "../steps/outcomes.ts";
 import { callsOf, messagesIn, ownTool, SCRIPTED_MODEL, saysOf, startOwnExecutor } from "../steps/own-executor.ts";
@@ -57,6 +57,40 @@ async function compactedWhileAway(world: World): Promise<void> {
   expect(all.filter(isEndOf(turnId)).map(({ kind }) => kind)).toStrictEqual(["turn.completed"]);
   expect(all.filter(isEndOf(secondTurnId)).map(({ kind }) => kind)).toStrictEqual(["turn.completed"]);
   expect(all.filter(({ kind }) => kind === "session.compacted")).toHaveLength(1);
+}
+
+async function compactedByModel(world: World): Promise<void> {
+  const { provider } = await startOwnExecutor(world);
+  const { sessionId } = await world.reference.session.createSession({ header: commandHeader(), agent: { model: SCRIPTED_MODEL }, queue: world.queue });
+  provider.enqueue(saysOf("A first answer."));
+  await turnEnded(world.reference, sessionId, await startTurn(world.reference, sessionId, "a first question"));
+  const client = await world.open();
+  const before = await followUntil(client, sessionId, ({ kind }) => kind === "turn.completed");
+  // Away; meanwhile the model summarises, and another turn reads its summary.
+  provider.enqueue(saysOf("They spoke of firsts."), saysOf("A second answer."));
+  const request = { header: commandHeader(), sessionId };
+  const { compactionId } = await accepted(client.call(session.compactSession, request));
+  expect((await accepted(client.call(session.compactSession, request))).compactionId).toBe(compactionId);
+  await eventsUntil(world.reference, sessionStream(sessionId), ({ kind }) => kind === "session.compacted");
+  const turnId = await startTurn(world.reference, sessionId, "a second question");
+  await turnEnded(world.reference, sessionId, turnId);
+  // Back again, behind what it has seen.
+  const after = await followUntil(client, sessionId, isEndOf(turnId), before.at(-1)?.seq);
+  expectCompleted(after);
+  const compacted = after.flatMap(({ payload }) => (payload.case === "sessionCompacted" ? [payload.value] : []));
+  expect(compacted).toHaveLength(1);
+  expect(compacted[0]).toMatchObject({ compactionId, summary: "They spoke of firsts.", model: SCRIPTED_MODEL });
+  expect([...before, ...after].filter(({ kind }) => kind === "turn.completed")).toHaveLength(2);
+  const sent = provider.requests.map((each) =>
+    messagesIn(each)
+      .map(({ content }) => JSON.stringify(content))
+      .join("\n"),
+  );
+  expect(sent).toHaveLength(3);
+  expect(sent[2]).toContain("They spoke of firsts.");
+  expect(sent[2]).toContain("a second question");
+  expect(sent[2]).not.toContain("A first answer.");
+  expect(await eventsAfter(client, sessionId)).toHaveLength(Number(after.at(-1)?.seq));
 }
 
 /** Of the reference turn's events so many, evenly apart, the first and the last among them. */
@@ -291,6 +325,12 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "a session that is compacted while a subscriber is away has exactly one end of each turn once it is back",
     methods: [subscribeEvents, session.compactSession],
     run: compactedWhileAway,
+  },
+  {
+    group: "Turns",
+    name: "a session is compacted by its model while the subscriber is away, who then gets the summary once and each turn's one end",
+    methods: [session.compactSession, subscribeEvents],
+    run: compactedByModel,
   },
   {
     group: "Turns",

@@ -81,6 +81,12 @@ export function callsOf(tool: string, count: number) {
   return streamReply([delta({ role: "assistant", tool_calls: toolCalls }), finish("tool_calls")]);
 }
 
+/** A model's answer that calls one tool. */
+export function callsTool(tool: string, args: object) {
+  const call = { index: 0, id: "call-1", type: "function" as const, function: { name: tool.replace(".", "__"), arguments: JSON.stringify(args) } };
+  return streamReply([delta({ role: "assistant", tool_calls: [call] }), finish("tool_calls")]);
+}
+
 export function saysOf(text: string) {
   return streamReply([textAnswer(text)]);
 }

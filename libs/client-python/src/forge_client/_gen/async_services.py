@@ -1022,7 +1022,8 @@ class AsyncEventService:
         Args:
             request: The request as a message, in place of its fields.
             streams: 1 to 1,000.
-            follow_children: Follow the sessions of a run's agent steps as well, from their beginning.
+            follow_children: Follow what works for these streams as well, from its beginning and at any depth: the
+                sessions of agent steps, the runs of workflow steps, the sessions of sub-agents.
             no_follow: End after caught_up.
             timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
 

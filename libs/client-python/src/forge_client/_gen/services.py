@@ -1096,7 +1096,8 @@ class EventService:
         Args:
             request: The request as a message, in place of its fields.
             streams: 1 to 1,000.
-            follow_children: Follow the sessions of a run's agent steps as well, from their beginning.
+            follow_children: Follow what works for these streams as well, from its beginning and at any depth: the
+                sessions of agent steps, the runs of workflow steps, the sessions of sub-agents.
             no_follow: End after caught_up.
             timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
             cancellation: Gives the call up from another thread, which then fails with `cancelled`.

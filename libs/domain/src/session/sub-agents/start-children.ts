@@ -16,7 +16,7 @@ export function startChildren(recorder: SessionRecorder, turn: TurnState): boole
       const error = create(ForgeErrorSchema, { code: ErrorCode.VALIDATION, reason: "INVALID_ARGUMENTS", message: TASK_EXPECTED, origin: "control-plane" });
       recorder.record({ ...ids, payload: { case: "toolFailed", value: create(ToolFailedSchema, { error }) }, sensitive: true });
     } else {
-      recorder.record({ ...ids, payload: { case: "toolStarted", value: create(ToolStartedSchema, { worker: "control-plane" }) } });
+      recorder.record({ ...ids, payload: { case: "toolStarted", value: create(ToolStartedSchema, { worker: "control-plane", childSessionId: toolCallId }) } });
     }
   }
   return waiting.length > 0;

@@ -83,7 +83,8 @@ export type SubscribeEventsRequest = Message<"forge.event.v1.SubscribeEventsRequ
   streams: StreamCursor[];
 
   /**
-   * Follow the sessions of a run's agent steps as well, from their beginning.
+   * Follow what works for these streams as well, from its beginning and at any depth: the sessions of agent steps, the runs of workflow steps, the sessions of
+   * sub-agents.
    *
    * @generated from field: bool follow_children = 2;
    */

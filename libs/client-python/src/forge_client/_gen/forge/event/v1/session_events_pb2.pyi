@@ -560,12 +560,14 @@ class ToolDenied(_message.Message):
     def __init__(self, decision: _Optional[_Union[_tool_pb2.CapabilityDecision, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class ToolStarted(_message.Message):
-    __slots__ = ("worker", "epoch")
+    __slots__ = ("worker", "epoch", "child_session_id")
     WORKER_FIELD_NUMBER: _ClassVar[int]
     EPOCH_FIELD_NUMBER: _ClassVar[int]
+    CHILD_SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     worker: str
     epoch: int
-    def __init__(self, worker: _Optional[str] = ..., epoch: _Optional[int] = ...) -> None: ...
+    child_session_id: str
+    def __init__(self, worker: _Optional[str] = ..., epoch: _Optional[int] = ..., child_session_id: _Optional[str] = ...) -> None: ...
 
 class ToolOutputDelta(_message.Message):
     __slots__ = ("offset", "text", "epoch")

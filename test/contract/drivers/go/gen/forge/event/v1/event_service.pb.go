@@ -130,7 +130,8 @@ type SubscribeEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 1,000.
 	Streams []*StreamCursor `protobuf:"bytes,1,rep,name=streams,proto3" json:"streams,omitempty"`
-	// Follow the sessions of a run's agent steps as well, from their beginning.
+	// Follow what works for these streams as well, from its beginning and at any depth: the sessions of agent steps, the runs of workflow steps, the sessions of
+	// sub-agents.
 	FollowChildren bool         `protobuf:"varint,2,opt,name=follow_children,json=followChildren,proto3" json:"follow_children,omitempty"`
 	Filter         *EventFilter `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
 	// End after caught_up.

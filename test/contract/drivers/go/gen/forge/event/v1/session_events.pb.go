@@ -3344,11 +3344,13 @@ func (x *ToolDenied) GetReason() string {
 
 // The executor is about to run it.
 type ToolStarted struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Worker        string                 `protobuf:"bytes,1,opt,name=worker,proto3" json:"worker,omitempty"`
-	Epoch         uint32                 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Worker string                 `protobuf:"bytes,1,opt,name=worker,proto3" json:"worker,omitempty"`
+	Epoch  uint32                 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// Of a sub-agent: the session that works for the call.
+	ChildSessionId string `protobuf:"bytes,3,opt,name=child_session_id,json=childSessionId,proto3" json:"child_session_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ToolStarted) Reset() {
@@ -3393,6 +3395,13 @@ func (x *ToolStarted) GetEpoch() uint32 {
 		return x.Epoch
 	}
 	return 0
+}
+
+func (x *ToolStarted) GetChildSessionId() string {
+	if x != nil {
+		return x.ChildSessionId
+	}
+	return ""
 }
 
 // A piece of a tool's output while it runs. Pruned once the whole is durable.
@@ -4086,10 +4095,11 @@ const file_forge_event_v1_session_events_proto_rawDesc = "" +
 	"\n" +
 	"ToolDenied\x12=\n" +
 	"\bdecision\x18\x01 \x01(\v2!.forge.tool.v1.CapabilityDecisionR\bdecision\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\";\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"e\n" +
 	"\vToolStarted\x12\x16\n" +
 	"\x06worker\x18\x01 \x01(\tR\x06worker\x12\x14\n" +
-	"\x05epoch\x18\x02 \x01(\rR\x05epoch\"S\n" +
+	"\x05epoch\x18\x02 \x01(\rR\x05epoch\x12(\n" +
+	"\x10child_session_id\x18\x03 \x01(\tR\x0echildSessionId\"S\n" +
 	"\x0fToolOutputDelta\x12\x16\n" +
 	"\x06offset\x18\x01 \x01(\x04R\x06offset\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x14\n" +
