@@ -36,3 +36,8 @@ export function sha256(data: string | Uint8Array): Uint8Array {
 export function sha256Hex(data: string | Uint8Array): string {
   return hash("sha256", data, "hex");
 }
+
+/** A stream by one text. */
+export function streamKey(namespace: string, streamId: string): string {
+  return `${namespace}\n${streamId}`;
+}

@@ -6,6 +6,8 @@ import type { Aggregates, StreamKindName } from "./aggregate.ts";
 import { type AppendPorts, buildAppend, type PreparedAppend } from "./build-append.ts";
 import { type DeltaRequest, deltaAppend } from "./delta.ts";
 import { type Entry, emptyEntry, foldEntry, isSnapshotDue, snapshotBytes } from "./entry.ts";
+import { HeadReader } from "./head-reader.ts";
+import { streamKey } from "./identity.ts";
 import { plan } from "./plan.ts";
 import { fenced, refusedData, reused, toForgeError } from "./refusals.ts";
 import type { CommandRequest, CommandResult } from "./request.ts";
@@ -86,12 +88,14 @@ export class StreamEngine {
   readonly #options: StreamEngineOptions;
   readonly #cache: Lru<Entry>;
   readonly #batcher: Batcher<StreamAppend, AppendOutcome>;
+  readonly #heads: HeadReader;
   readonly #mailboxes: Mailboxes<Pending>;
 
   constructor(options: StreamEngineOptions) {
     this.#options = options;
     this.#cache = new Lru(options.cacheMax);
     this.#batcher = new Batcher((appends) => options.store.append(appends), { concurrency: 2, batchMax: 256 });
+    this.#heads = new HeadReader(options.store);
     this.#mailboxes = new Mailboxes(
       (key, batch) => this.#handle(key, batch),
       (error, batch) => {
@@ -141,7 +145,7 @@ export class StreamEngine {
     const key = streamKey(namespace, streamId);
     const cached = this.#cache.get(key);
     if (cached !== undefined && cached.kind === kind) {
-      const [head] = await this.#options.store.heads([{ namespace, streamId }]);
+      const head = await this.#heads.read(namespace, streamId);
       if (head !== undefined && head.seq === cached.seq) return cached;
     }
     const entry = await this.#load(namespace, streamId, kind);
@@ -325,7 +329,7 @@ export class StreamEngine {
   }
 
   async #moved(request: CommandRequest, entry: Entry): Promise<boolean> {
-    const [head] = await this.#options.store.heads([{ namespace: request.namespace, streamId: request.streamId }]);
+    const head = await this.#heads.read(request.namespace, request.streamId);
     return (head?.seq ?? 0) !== entry.seq;
   }
 
@@ -416,10 +420,6 @@ export class StreamEngine {
       // Snapshots are an optimisation: one that could not be written is written by a later one.
       .catch((error: unknown) => this.#options.onBug(error, "snapshot"));
   }
-}
-
-export function streamKey(namespace: string, streamId: string): string {
-  return `${namespace}\n${streamId}`;
 }
 
 function separateRepeats(requests: readonly PendingCommand[]): {

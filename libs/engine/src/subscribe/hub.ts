@@ -1,5 +1,5 @@
 import type { StoredEvent } from "../ports/index.ts";
-import { streamKey } from "../stream/stream-engine.ts";
+import { streamKey } from "../stream/identity.ts";
 
 /** Somebody who follows streams on this replica. Called synchronously; must not throw and must not wait. */
 export interface Listener {

@@ -1,5 +1,5 @@
 import type { Store } from "../ports/index.ts";
-import { streamKey } from "../stream/stream-engine.ts";
+import { streamKey } from "../stream/identity.ts";
 
 /** Output that is whole elsewhere may stay this long: nobody waits for its end, and several turns of a stream are pruned at once. */
 const DELAY_MS = 1_000;
