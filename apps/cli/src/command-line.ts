@@ -1,9 +1,6 @@
-import { ForgeError } from "@forge/protocol";
-import { ErrorCode } from "@forge/protocol/common";
 import { CommanderError } from "commander";
 import type { Context } from "./context.ts";
-import { EXIT, exitCodeOf } from "./exit-code.ts";
-import { errorJson, errorLines, toForgeError } from "./output/error-report.ts";
+import { EXIT } from "./exit-code.ts";
 import { createProgram } from "./program.ts";
 
 /** Runs one command; its exit code. */
@@ -21,16 +18,13 @@ export async function runCommandLine(words: readonly string[], context: Context)
     await program.parseAsync(words, { from: "user" });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return EXIT.OK;
-      if (isJson) context.terminal.note(errorJson(new ForgeError(ErrorCode.VALIDATION, error.message, { reason: "COMMAND_LINE", origin: "client" }).detail));
-      return EXIT.USAGE;
-    }
+    if (error instanceof CommanderError && (error.exitCode === 0 || !isJson)) return error.exitCode === 0 ? EXIT.OK : EXIT.USAGE;
+    // Help and what people mistype need none of this.
+    const { errorJson, errorLines, exitCodeOf, isBug, toForgeError } = await import("./output/error-report.ts");
     const forgeError = toForgeError(error);
     const lines = isJson ? [errorJson(forgeError.detail)] : errorLines(forgeError.detail, context.terminal.errorStyle);
     for (const line of lines) context.terminal.note(line);
-    if (!isJson && forgeError.code === ErrorCode.INTERNAL && context.environment.FORGE_DEBUG && error instanceof Error)
-      context.terminal.note(error.stack ?? "");
+    if (!isJson && isBug(forgeError) && context.environment.FORGE_DEBUG && error instanceof Error) context.terminal.note(error.stack ?? "");
     return exitCodeOf(forgeError.code);
   }
 }

@@ -1,5 +1,3 @@
-import { ErrorCode } from "@forge/protocol/common";
-
 /** What the process ends with; docs/reference/cli.md lists them. */
 export const EXIT = {
   OK: 0,
@@ -19,21 +17,3 @@ export const EXIT = {
   NEEDS_APPROVAL: 9,
   CANCELLED: 130,
 } as const;
-
-/** The exit code for an error that ended a command. */
-export function exitCodeOf(code: ErrorCode): number {
-  switch (code) {
-    case ErrorCode.VALIDATION:
-      return EXIT.USAGE;
-    case ErrorCode.NOT_FOUND:
-      return EXIT.NOT_FOUND;
-    case ErrorCode.CONFLICT:
-      return EXIT.CONFLICT;
-    case ErrorCode.STORAGE_ERROR:
-      return EXIT.UNREACHABLE;
-    case ErrorCode.CANCELLED:
-      return EXIT.CANCELLED;
-    default:
-      return EXIT.FAILED;
-  }
-}

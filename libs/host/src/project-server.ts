@@ -1,7 +1,8 @@
 import type { ProviderConfig } from "@forge/agent";
 import { type ConnectClient, createLocalClient } from "@forge/client";
+import { createSkillTool } from "@forge/context";
 import type { Run } from "@forge/protocol/workflow";
-import { createBuiltinTools } from "@forge/tools";
+import { createBuiltinTools, toolHandler } from "@forge/tools";
 import type { Logger } from "pino";
 import { type Address, removeAddress, writeAddress } from "./address-file.ts";
 import { type ControlPlaneService, type ControlPlaneServiceOptions, startControlPlane } from "./control-plane.ts";
@@ -24,8 +25,6 @@ export interface ProjectServerOptions extends Omit<ProjectCode, "readRun"> {
   readonly databaseUrl?: string;
   readonly functionsDirectory?: string;
   readonly providers?: ProviderConfig;
-  /** Resolves only once the tools have joined, those of MCP servers as well; absent: also before, and calls of built-in tools wait for it. */
-  readonly waitsForTools?: boolean;
   /** What the built-in tools may do. */
   readonly tools?: Pick<ToolWorkerSettings, "programs" | "sandbox" | "http" | "forbidden" | "variables">;
   /** What its address tells of how it was started. */
@@ -136,7 +135,7 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
       configDirectory: options.configDirectory,
       except: executor.toolNames,
     });
-    if (options.waitsForTools === true || hasExtensions(options.code)) await tools.ready;
+    if (hasExtensions(options.code)) await tools.ready;
     else await announceTools(service, { principal: workers, name: `${name}-tools`, queues: [queue, "default"], workspace: root, except: executor.toolNames });
     const ends = watchEnds({
       client,
@@ -193,7 +192,8 @@ interface Announced {
 async function announceTools(service: ControlPlaneService, { principal, name, queues, workspace, except }: Announced): Promise<void> {
   const port = createLocalClient(service.apis, { namespace: NAMESPACE, principal, role: "worker" });
   try {
-    const capabilities = createBuiltinTools({ workspace }).flatMap(({ capability }) => (except.includes(capability.name) ? [] : [capability]));
+    const served = [...createBuiltinTools({ workspace }), toolHandler(createSkillTool({ root: workspace }))];
+    const capabilities = served.flatMap(({ capability }) => (except.includes(capability.name) ? [] : [capability]));
     await port.worker.register({ version: { major: 1, minor: 0 }, workerName: name, queues: [...queues], capabilities, slots: 1 });
   } finally {
     await port.close();

@@ -1,5 +1,5 @@
 import type { DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import type { Role } from "./role.ts";
+import type { Role } from "./role-names.ts";
 
 /** Who calls, in which namespace, and until when. */
 export interface Call {

@@ -1,9 +1,5 @@
 import { AccessRole } from "./gen/forge/common/v1/common_pb.ts";
-
-/** What a credential may do, as SQL, TypeScript and the command line name it; forge.common.v1.AccessRole says what each means. */
-export const ROLES = ["viewer", "operator", "approver", "admin", "worker"] as const;
-
-export type Role = (typeof ROLES)[number];
+import { ROLES, type Role } from "./role-names.ts";
 
 /** The name of a role of the wire; undefined for one that this side does not know. */
 export function roleName(role: AccessRole): Role | undefined {

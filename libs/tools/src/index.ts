@@ -6,7 +6,7 @@ export type { FunctionLogLine } from "./functions/function-handler.ts";
 export { createFunctionHandlers, type FunctionHandlers, type FunctionHandlersOptions } from "./functions/function-handlers.ts";
 // Hooks of a project or a person.
 export { callHook, type HookRunnerOptions } from "./hooks/call-hook.ts";
-export { createHookHandlers, hookSpecs } from "./hooks/hook-handlers.ts";
+export { createHookHandlers } from "./hooks/hook-handlers.ts";
 export { type HooksConfig, joinHooks, type ProjectHook, parseHooks } from "./hooks/hooks-config.ts";
 export { type ToolHooksOptions, withToolHooks } from "./hooks/tool-hooks.ts";
 // Tools of MCP servers.

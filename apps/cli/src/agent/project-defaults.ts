@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { Decision, type ToolPolicy, ToolPolicySchema } from "@forge/protocol/tool";
-import { openProject, toolPolicy } from "@forge/workflow";
+import { openProject, toolPolicy } from "@forge/workflow/project";
 import { mayRunCode } from "./workspace-trust.ts";
 
 /** What a project's configuration says of new sessions. */

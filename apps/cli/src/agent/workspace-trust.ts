@@ -1,11 +1,9 @@
 import { homedir } from "node:os";
 import path from "node:path";
-import { isCancel, select } from "@clack/prompts";
-import type { TrustState, WorkspaceTrust } from "@forge/host";
+import type { TrustState, WorkspaceTrust } from "@forge/host/trust";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import type { HookSpec } from "@forge/protocol/session";
-import { openProject } from "@forge/workflow";
 import type { Context } from "../context.ts";
 import type { Style } from "../output/style.ts";
 import { oneLine } from "../output/text.ts";
@@ -15,7 +13,7 @@ const LISTED_MAX = 20;
 
 /** What people have said of workspaces, on this machine. */
 export async function trustOf(environment: NodeJS.ProcessEnv): Promise<WorkspaceTrust> {
-  const { stateDirectoryOf, workspaceTrust } = await import("@forge/host");
+  const { stateDirectoryOf, workspaceTrust } = await import("@forge/host/trust");
   return workspaceTrust(stateDirectoryOf(environment, homedir()), (root) => codeDirectories(root, environment));
 }
 
@@ -25,6 +23,7 @@ async function codeDirectories(
   environment: NodeJS.ProcessEnv,
 ): Promise<{ readonly tools?: readonly string[]; readonly functions?: readonly string[] }> {
   try {
+    const { openProject } = await import("@forge/workflow/project");
     const { toolsDir, functionsDir } = await openProject(root, environment);
     return { tools: [path.relative(root, toolsDir)], functions: [path.relative(root, functionsDir)] };
   } catch (error) {
@@ -35,7 +34,7 @@ async function codeDirectories(
 
 /** The hooks of the workspace, where it is trusted, and of the person, as a new session's agent is made with them. */
 export async function hooksOf(environment: NodeJS.ProcessEnv, root: string): Promise<HookSpec[]> {
-  const { configDirectoryOf, readWorkspaceCode, sessionHooks } = await import("@forge/host");
+  const { configDirectoryOf, readWorkspaceCode, sessionHooks } = await import("@forge/host/trust");
   const state = await readOrNothing(await trustOf(environment), root);
   if (state === undefined) return [];
   return sessionHooks(await readWorkspaceCode(state, configDirectoryOf(environment, homedir())));
@@ -68,6 +67,7 @@ export async function settleTrust({ terminal, environment }: Context, root: stri
     return;
   }
   for (const line of lines) terminal.print(line);
+  const { isCancel, select } = await import("@clack/prompts");
   const answer = await select<"yes" | "no">({
     message: "Trust it?",
     initialValue: "no",

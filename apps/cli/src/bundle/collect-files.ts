@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { lstat, open, readdir, realpath } from "node:fs/promises";
 import path from "node:path";
-import type { Project } from "@forge/workflow";
+import type { Project } from "@forge/workflow/project";
 import { tooLarge } from "./bundle-error.ts";
 import { leftOut } from "./left-out.ts";
 import { BUNDLE_LIMITS } from "./limits.ts";

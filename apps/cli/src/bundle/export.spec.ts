@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Readable } from "node:stream";
-import { openProject } from "@forge/workflow";
+import { openProject } from "@forge/workflow/project";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { collectFiles } from "./collect-files.ts";
 import { unpackBundle } from "./unpack-bundle.ts";

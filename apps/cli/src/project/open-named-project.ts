@@ -1,5 +1,5 @@
 import path from "node:path";
-import { findProject, openProject, type Project } from "@forge/workflow";
+import { findProject, openProject, type Project } from "@forge/workflow/project";
 import type { Context } from "../context.ts";
 
 /** The project that a person named, the nearest above, or the directory itself. Errors: not_found; validation of runtime.yaml. */

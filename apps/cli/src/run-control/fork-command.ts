@@ -1,6 +1,6 @@
 import { ForgeError } from "@forge/protocol";
 import { type ForkRunResponse, ForkRunResponseSchema } from "@forge/protocol/workflow";
-import { openProject } from "@forge/workflow";
+import { openProject } from "@forge/workflow/project";
 import { headerOf } from "../arguments/header-of.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-code.ts";

@@ -1,6 +1,6 @@
 import { ForgeError } from "@forge/protocol";
 import { type ResumeRunResponse, ResumeRunResponseSchema, type Run } from "@forge/protocol/workflow";
-import { openProject } from "@forge/workflow";
+import { openProject } from "@forge/workflow/project";
 import type { CommandOptions } from "../arguments/command-options.ts";
 import { headerOf } from "../arguments/header-of.ts";
 import type { Context, ServerOptions } from "../context.ts";

@@ -54,7 +54,6 @@ export async function startOwnServer(options: OwnServerOptions): Promise<OwnServ
     databaseUrl,
     ...served,
     isTrusted,
-    waitsForTools: options.trustedOnly === true,
     code,
     configDirectory,
     told,

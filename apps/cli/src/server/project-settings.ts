@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { ProjectServerOptions } from "@forge/host";
 import { ForgeError } from "@forge/protocol";
-import { openProject, type Project, retention } from "@forge/workflow";
+import { openProject, type Project, retention } from "@forge/workflow/project";
 import { findPython } from "./find-python.ts";
 import { readProjectEnvironment } from "./project-environment.ts";
 

@@ -1,4 +1,4 @@
-import { ROLES } from "@forge/protocol";
+import { ROLES } from "@forge/protocol/role-names";
 import { type Command, Option } from "commander";
 import type { Action } from "../action.ts";
 import { collect, parseLifetime } from "../arguments/parsers.ts";

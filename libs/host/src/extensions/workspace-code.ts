@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { HookSpec } from "@forge/protocol/session";
-import { type HooksConfig, hookSpecs, joinHooks, type McpConfig, parseHooks, parseMcpConfig } from "@forge/tools";
+import { type HooksConfig, hookSpecs, joinHooks, type McpConfig, parseHooks, parseMcpConfig } from "@forge/tools/configs";
 import type { TrustState } from "../trust/workspace-trust.ts";
 
 /** The texts of what a workspace, and a person, bring along; plain data, because it is told to another process. */

@@ -4,7 +4,7 @@ import { lstat, open, readdir, readFile, readlink, realpath, stat } from "node:f
 import path from "node:path";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
-import { parseHooks, parseMcpConfig } from "@forge/tools";
+import { parseHooks, parseMcpConfig } from "@forge/tools/configs";
 
 /** What a file of a workspace makes run. */
 export type ExecutingKind = "mcp" | "hooks" | "tests" | "config" | "tools" | "functions" | "program";

@@ -1,39 +1,14 @@
 import { create } from "@bufbuild/protobuf";
-import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { ForgeError } from "@forge/protocol";
-import { type HookSpec, HookSpecSchema } from "@forge/protocol/session";
 import { CapabilityKind, CapabilitySchema, HookResultSchema } from "@forge/protocol/worker";
-import {
-  failure,
-  HOOK_POINTS,
-  type HookMessage,
-  type HookPoint,
-  hookEdits,
-  interrupted,
-  type Outcome,
-  readHookView,
-  type TaskContext,
-  type TaskHandler,
-} from "@forge/worker";
+import { failure, type HookMessage, hookEdits, interrupted, type Outcome, readHookView, type TaskContext, type TaskHandler } from "@forge/worker";
 import type { JsonValue } from "../tools/tool-definition.ts";
 import { callHook, type HookRunnerOptions } from "./call-hook.ts";
-import type { HookEvent, ProjectHook } from "./hooks-config.ts";
+import { isLoopPoint } from "./hook-specs.ts";
+import type { ProjectHook } from "./hooks-config.ts";
 
 /** What a hook is told of the conversation, in characters: the newest messages that fit. */
 const CONVERSATION_MAX = 512 * 1024;
-/** Between the hook's own limit, at which its process is killed, and the control plane's, at which nobody waits any more. */
-const MARGIN_MS = 5_000;
-const TIMEOUT_MS_MAX = 300_000;
-
-/** What agents must be created with for hooks of a project or person to be called in their loop. */
-export function hookSpecs(hooks: readonly ProjectHook[]): HookSpec[] {
-  return hooks.flatMap(({ name, at, timeoutMs }) => {
-    const points = at.filter(isLoopPoint);
-    if (points.length === 0) return [];
-    const timeout = durationFromMs(Math.min(TIMEOUT_MS_MAX, timeoutMs + MARGIN_MS));
-    return [create(HookSpecSchema, { name, at: points.map((point) => HOOK_POINTS[point]), timeout })];
-  });
-}
 
 /** Serves hooks that are called in an agent's loop: told the conversation as JSON, they answer with edits as JSON, or with nothing. */
 export function createHookHandlers(hooks: readonly ProjectHook[], options: HookRunnerOptions): TaskHandler[] {
@@ -90,8 +65,4 @@ function newest(messages: readonly HookMessage[]): JsonValue[] {
     told.push(shown);
   }
   return told.toReversed();
-}
-
-function isLoopPoint(event: HookEvent): event is HookPoint {
-  return Object.hasOwn(HOOK_POINTS, event);
 }

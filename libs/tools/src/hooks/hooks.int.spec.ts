@@ -14,7 +14,8 @@ import { fakeTaskContext } from "../testing/fake-task-context.ts";
 import { processesWith } from "../testing/processes.ts";
 import type { ToolDefinition } from "../tools/tool-definition.ts";
 import { toolHandler } from "../tools/tool-handler.ts";
-import { createHookHandlers, hookSpecs } from "./hook-handlers.ts";
+import { createHookHandlers } from "./hook-handlers.ts";
+import { hookSpecs } from "./hook-specs.ts";
 import { type HookEvent, type HooksConfig, type ProjectHook, parseHooks } from "./hooks-config.ts";
 import { withToolHooks } from "./tool-hooks.ts";
 

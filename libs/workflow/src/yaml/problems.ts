@@ -1,4 +1,4 @@
-import { nearest as nearestName } from "@forge/domain";
+import { nearest as nearestName } from "@forge/domain/nearest";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import type { YamlSource } from "./yaml-source.ts";

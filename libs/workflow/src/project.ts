@@ -1,0 +1,5 @@
+// For whoever only wants to know what a project is configured as: loads nothing of its workflows.
+export { findProject } from "./project/find-project.ts";
+export { openProject, type Project } from "./project/project.ts";
+export { retention } from "./project/retention.ts";
+export { toolPolicy } from "./project/tool-policy.ts";
