@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const GUIDE = path.join(ROOT, "docs/guides/any-language.md");
-const FORGE = path.join(ROOT, "apps/cli/src/main.ts");
+const FORGE = path.join(ROOT, "apps/cli/src/main.js");
 const PATIENCE_MS = 120_000;
 
 const run = promisify(execFile);

@@ -9,7 +9,7 @@ const PROJECT = fileURLToPath(new URL("./project/", import.meta.url));
 /** Beside it, what ForrestRun itself would not survive. */
 const HOSTILE = fileURLToPath(new URL("./hostile/", import.meta.url));
 const RUN = fileURLToPath(new URL("./forrestrun_run.py", import.meta.url));
-const FORGE = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url));
+const FORGE = fileURLToPath(new URL("../../apps/cli/src/main.js", import.meta.url));
 const RUN_MS_MAX = 120_000;
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { createClient, createJsonLinesClient, type ForgeClient, type TransportName } from "@forge/client";
 import { createWebClient } from "@forge/client/web";
 
-const FORGE = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url));
+const FORGE = fileURLToPath(new URL("../../apps/cli/src/main.js", import.meta.url));
 const TRANSPORTS: readonly TransportName[] = ["connect", "connect-json", "connect-http1", "connect-http1-json", "grpc", "grpc-web", "grpc-js"];
 
 interface Server {

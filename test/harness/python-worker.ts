@@ -19,7 +19,7 @@ export interface PythonWorkerOptions {
   readonly isByCommand?: boolean;
 }
 
-const FORGE = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url));
+const FORGE = fileURLToPath(new URL("../../apps/cli/src/main.js", import.meta.url));
 
 /** `python3 -m forge_client.worker`. */
 export class PythonWorker {

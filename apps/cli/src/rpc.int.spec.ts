@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cli, forge } from "./testing/cli.ts";
 import { createTestProject, type TestProject } from "./testing/project.ts";
 
-const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("main.js", import.meta.url));
 const PATIENCE_MS = 60_000;
 
 describe("forge rpc", () => {

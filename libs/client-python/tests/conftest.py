@@ -13,7 +13,7 @@ import pytest
 from forge_client import ProjectServer
 
 ROOT = Path(__file__).resolve().parents[3]
-FORGE = ROOT / "apps" / "cli" / "src" / "main.ts"
+FORGE = ROOT / "apps" / "cli" / "src" / "main.js"
 
 
 def node() -> str:

@@ -6,10 +6,10 @@ import { bundle } from "./bundle.ts";
 // Builds dist/<app>/main.js for each app: plain JavaScript that Node runs without stripping types, beside an installed node_modules.
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
-const APPS = ["cli", "control-plane", "executor"] as const;
+const ENTRIES = { cli: "main.js", "control-plane": "main.ts", executor: "main.ts" };
 
-for (const app of APPS) {
-  const main = await bundle(ROOT, join(ROOT, "apps", app, "src/main.ts"), join(ROOT, "dist", app));
+for (const [app, entry] of Object.entries(ENTRIES)) {
+  const main = await bundle(ROOT, join(ROOT, "apps", app, "src", entry), join(ROOT, "dist", app));
   console.log(relative(ROOT, main));
 }
 

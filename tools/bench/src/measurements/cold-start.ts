@@ -15,7 +15,7 @@ const NOTE =
   "takes connections, then the start alone.";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
-const FORGE = path.join(ROOT, "apps", "cli", "src", "main.ts");
+const FORGE = path.join(ROOT, "apps", "cli", "src", "main.js");
 const EXAMPLE = path.join(ROOT, "examples", "triage");
 const RUN_MS_MAX = 120_000;
 const FRESH_SECONDS_MAX = 2;

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { nowMs } from "./clock.ts";
 
 /** As it runs from this repository. */
-export const FORGE = fileURLToPath(new URL("../../../../../apps/cli/src/main.ts", import.meta.url));
+export const FORGE = fileURLToPath(new URL("../../../../../apps/cli/src/main.js", import.meta.url));
 const WAIT_MS_MAX = 120_000;
 /** What a person's line is typed behind. */
 const PROMPT = "›";
