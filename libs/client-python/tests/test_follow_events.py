@@ -190,7 +190,7 @@ async def test_children_are_those_of_sub_agents_and_workflow_steps_as_well_and_n
     # What is named and has not come is asked for by the event that names it.
     assert scripted.asked[:2] == [{"run": 0}, {"run": 1, "child": 0}]
     assert len(scripted.asked[2]) == 1_000
-    assert scripted.asked[2]["run"] == 1 and scripted.asked[2]["child"] == 0 and scripted.asked[2]["c0"] == 1
+    assert {name: scripted.asked[2][name] for name in ("run", "child", "c0")} == {"run": 1, "child": 0, "c0": 1}
 
 
 async def test_leaves_children_alone_when_they_are_not_followed(follow: Follow) -> None:
