@@ -193,6 +193,12 @@ async def test_children_are_those_of_sub_agents_and_workflow_steps_as_well_and_n
     assert {name: scripted.asked[2][name] for name in ("run", "child", "c0")} == {"run": 1, "child": 0, "c0": 1}
 
 
+async def test_asks_for_all_streams_that_were_named_so_that_the_server_refuses_too_many(follow: Follow) -> None:
+    scripted = Scripted([caught_up()])
+    await follow(scripted, streams=[StreamRef(kind="STREAM_KIND_RUN", id=f"r{index}") for index in range(1_001)], follow_children=True)
+    assert len(scripted.asked[0]) == 1_001
+
+
 async def test_leaves_children_alone_when_they_are_not_followed(follow: Follow) -> None:
     scripted = Scripted([step_started(2, "child"), LOST], [caught_up()])
     assert await follow(scripted) == [2, "caught up"]

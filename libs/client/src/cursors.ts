@@ -16,11 +16,14 @@ const STREAMS_MAX = 1_000;
 export class Cursors {
   readonly #cursors = new Map<string, Cursor>();
   readonly #followsChildren: boolean;
+  /** Streams that the reader named: they are asked for however many they are, so that too many are refused and none is left out. */
+  readonly #named: number;
   /** Children of which nothing has come yet: the parent, and the event there that names the child. */
   readonly #unseen = new Map<string, { readonly parentId: string; readonly seq: bigint }>();
 
   constructor(options: { readonly streams: readonly { readonly stream: Stream; readonly afterSeq?: number }[]; readonly followChildren?: boolean }) {
     for (const { stream, afterSeq } of options.streams) this.#cursors.set(stream.id, { stream, afterSeq: BigInt(afterSeq ?? 0) });
+    this.#named = this.#cursors.size;
     this.#followsChildren = options.followChildren ?? false;
   }
 
@@ -42,7 +45,7 @@ export class Cursors {
    * event that names it is asked for once more instead.
    */
   toAsk(): Cursor[] {
-    return [...this.#cursors.values()].slice(0, STREAMS_MAX).map(({ stream, afterSeq }) => {
+    return [...this.#cursors.values()].slice(0, Math.max(this.#named, STREAMS_MAX)).map(({ stream, afterSeq }) => {
       const named = [...this.#unseen.values()].filter(({ parentId }) => parentId === stream.id).map(({ seq }) => seq - 1n);
       return { stream, afterSeq: named.reduce((least, seq) => (seq < least ? seq : least), afterSeq) };
     });

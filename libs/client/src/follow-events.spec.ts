@@ -194,6 +194,13 @@ describe("children that were met on the way", () => {
     expect(asked[2]).toMatchObject({ run: 1, child: 0, c0: 1 });
   });
 
+  it("take no room from streams that were named: all of them are asked for, so that the server refuses too many", async () => {
+    const { client, asked } = scripted([caughtUp()]);
+    const streams = Array.from({ length: 1_001 }, (_, index) => ({ stream: { kind: StreamKind.RUN, id: `r${index}` } }));
+    await follow(client, { streams, followChildren: true });
+    expect(Object.keys(asked[0] ?? {})).toHaveLength(1_001);
+  });
+
   it("are nobody's concern when children are not followed", async () => {
     const { client, asked } = scripted([stepStarted(2, "child"), lost], [caughtUp()]);
     expect(await follow(client)).toEqual([2, "caught up"]);

@@ -22,6 +22,8 @@ class Cursors:
             stream, after_seq = (start.stream, start.after_seq) if isinstance(start, event_service_pb2.StreamCursor) else (start, 0)
             self._streams[stream.id] = stream
             self._seqs[stream.id] = after_seq
+        # Streams that the reader named: they are asked for however many they are, so that too many are refused and none is left out.
+        self._named = len(self._streams)
 
     def is_new(self, event: event_pb2.Event) -> bool:
         """Moves past an event; False where it was passed before."""
@@ -43,7 +45,7 @@ class Cursors:
         more instead.
         """
         cursors: list[event_service_pb2.StreamCursor] = []
-        for stream_id, stream in list(self._streams.items())[:_STREAMS_MAX]:
+        for stream_id, stream in list(self._streams.items())[: max(self._named, _STREAMS_MAX)]:
             named = [seq - 1 for parent, seq in self._unseen.values() if parent == stream_id]
             cursors.append(event_service_pb2.StreamCursor(stream=stream, after_seq=min([self._seqs[stream_id], *named])))
         return cursors
