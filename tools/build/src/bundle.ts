@@ -1,16 +1,28 @@
 import { chmod, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "vite";
+import { builtFrom, writeBuiltFrom } from "./built-from.ts";
 import { runtimeFiles } from "./runtime-files.ts";
 
-/** Bundles `entry` and what it needs of this repository (below `root`, no slash at its end) into `outDir`/main.js; packages from node_modules stay imports. Returns that path. */
+/**
+ * Packages that become part of a bundle: code alone, in many small files, which a start would otherwise look for one by one. All others stay imports, since they find
+ * files or threads beside themselves, or are a file or two.
+ */
+const INLINED = [/^@bufbuild\/protobuf$/, /^@connectrpc\//, /^@ai-sdk\//, "ajv", "commander", "diff", "kysely", "pg", "smol-toml", "yaml", "zod"];
+
+/**
+ * Bundles `entry` and what it needs of this repository (below `root`, no slash at its end) into `outDir`/main.js; most packages from node_modules stay imports.
+ * Beside it `built-from.json` names what it was made from. Returns the path of main.js.
+ */
 export async function bundle(root: string, entry: string, outDir: string): Promise<string> {
+  const startedAtMs = Date.now();
+  const sources = builtFrom(root);
   await build({
     root,
     configFile: false,
     logLevel: "warn",
-    plugins: [runtimeFiles(root, outDir)],
-    ssr: { target: "node", noExternal: [/^@forge\//] },
+    plugins: [runtimeFiles(root, outDir), sources.plugin],
+    ssr: { target: "node", noExternal: [/^@forge\//, ...INLINED] },
     build: {
       ssr: entry,
       outDir,
@@ -21,6 +33,7 @@ export async function bundle(root: string, entry: string, outDir: string): Promi
       rolldownOptions: { output: { entryFileNames: "main.js", chunkFileNames: "[name]-[hash].js", format: "esm" } },
     },
   });
+  await writeBuiltFrom(root, outDir, sources.modules(), startedAtMs);
   const main = join(outDir, "main.js");
   if ((await readFile(main, "utf8")).startsWith("#!")) await chmod(main, 0o755);
   return main;

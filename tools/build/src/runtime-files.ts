@@ -31,7 +31,8 @@ export function runtimeFiles(root: string, outDir: string): Plugin {
       return result === code ? null : { code: result, map: null };
     },
     async writeBundle() {
-      for (const [source, target] of copies) await cp(source, target, { recursive: true, filter: (file) => !file.endsWith(".ts") });
+      for (const [source, target] of copies)
+        await cp(source, target, { recursive: true, filter: (file) => !file.endsWith(".ts") && basename(file) !== "__pycache__" });
     },
   };
 }
