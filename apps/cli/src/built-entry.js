@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 /**
  * The address of the built command, where there is one, and every source that it was made from is still of the size and the time that it had then; else undefined.
@@ -12,8 +13,10 @@ export function builtEntry(root) {
   if (list === undefined) return undefined;
   /** @type {(readonly [path: string, size: number, mtimeMs: number])[]} */
   const sources = JSON.parse(list);
+  // Joined as texts: a URL for each would take longer than to look at its file.
+  const directory = fileURLToPath(root);
   const isCurrent = sources.every(([path, size, mtimeMs]) => {
-    const found = statSync(new URL(path, root), { throwIfNoEntry: false });
+    const found = statSync(directory + path, { throwIfNoEntry: false });
     return found?.size === size && found.mtimeMs === mtimeMs;
   });
   return isCurrent ? new URL("dist/cli/main.js", root).href : undefined;
