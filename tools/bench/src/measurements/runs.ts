@@ -31,12 +31,16 @@ export const TOOL_RUN: Definition = {
   })),
 };
 
+/** Whoever waits for a result does not ask for each step. */
+const STEPS_LEFT_OUT = { excludeKinds: ["step.started", "step.completed"] };
+
 /** Starts a run and resolves with its id when a subscriber is told that it has completed. */
 export async function completeRun(client: ForgeClient, definition: Definition): Promise<string> {
   const { runId } = await client.workflow.startRun({ header: commandHeader(), definition });
   const stop = new AbortController();
   try {
-    for await (const { kind } of client.event.subscribeEvents({ streams: [{ stream: { kind: StreamKind.RUN, id: runId } }] }, { signal: stop.signal })) {
+    const request = { streams: [{ stream: { kind: StreamKind.RUN, id: runId } }], filter: STEPS_LEFT_OUT };
+    for await (const { kind } of client.event.subscribeEvents(request, { signal: stop.signal })) {
       if (kind.case !== "event" || !/^run\.(?:completed|failed|cancelled)$/.test(kind.value.kind)) continue;
       if (kind.value.payload.case === "runCompleted") return runId;
       throw new Error(`run ${runId} ended as ${kind.value.kind}: ${JSON.stringify(kind.value.payload.value)}`);
