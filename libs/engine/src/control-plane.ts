@@ -367,8 +367,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     compareTasks: (namespace, streamId, kind) => repair.compare(namespace, streamId, kind),
     close: async () => {
       stop.abort();
-      pruner.stop();
-      await Promise.all(background);
+      await Promise.all([...background, pruner.stop()]);
       await delivering;
       // The end of a command may put another into the outbox, and the other way round.
       while (outbox.isBusy || engine.isBusy) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { Placement } from "@forge/core";
 import { concurrencyDecider, runDecider, sessionDecider } from "@forge/domain";
@@ -10,6 +11,8 @@ import {
   CreateSessionResponseSchema,
   StartTurnRequestSchema,
   StartTurnResponseSchema,
+  UpdateSessionPolicyRequestSchema,
+  UpdateSessionPolicyResponseSchema,
 } from "@forge/protocol/session";
 import { describe, expect, it, vi } from "vitest";
 import type { StoredTask } from "../ports/index.ts";
@@ -50,6 +53,9 @@ function setup(formats: EventFormats = EVENT_FORMATS) {
     });
   return { memory, appended, bugs, unreadable, uncertain, mayWrite, engine: newEngine(), newEngine };
 }
+
+/** A stream that has so many has had a snapshot. */
+const SNAPSHOT_EVENTS = 300;
 
 const base = { namespace: "default", principal: "cli", kind: "session" as const, expectedSeq: undefined, correlationId: "", causationId: "", proofs: [] };
 
@@ -203,6 +209,37 @@ describe("StreamEngine", () => {
     await engine.execute(created);
     await expect(engine.execute(close(deriveId("default", "nothing"), "x1"))).rejects.toThrow("does not exist");
     await expect(engine.execute({ ...close(created.streamId, "x1"), kind: "run" })).rejects.toThrow("does not exist");
+  });
+
+  it("is busy until the snapshots that it has begun are saved", async () => {
+    const { engine, memory } = setup();
+    const created = createSession("c1");
+    await engine.execute(created);
+    const saved = Promise.withResolvers<void>();
+    memory.snapshotSaved = saved.promise;
+    const policy = (index: number): CommandRequest => {
+      const command: Command = create(UpdateSessionPolicyRequestSchema, { header: { commandId: `p${index}` }, sessionId: created.streamId, policy: {} });
+      return {
+        ...base,
+        streamId: created.streamId,
+        creates: false,
+        command,
+        commandId: `p${index}`,
+        digest: sha256("p"),
+        resultSchema: UpdateSessionPolicyResponseSchema,
+      };
+    };
+    for (let index = 0; index < SNAPSHOT_EVENTS; index++) await engine.execute(policy(index));
+    expect(engine.isBusy).toBe(true);
+    let isIdle = false;
+    const idle = engine.whenIdle().then(() => {
+      isIdle = true;
+    });
+    await sleep(5);
+    expect(isIdle).toBe(false);
+    saved.resolve();
+    await idle;
+    expect(engine.isBusy).toBe(false);
   });
 });
 

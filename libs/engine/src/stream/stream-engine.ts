@@ -90,6 +90,8 @@ export class StreamEngine {
   readonly #batcher: Batcher<StreamAppend, AppendOutcome>;
   readonly #heads: HeadReader;
   readonly #mailboxes: Mailboxes<Pending>;
+  /** On their way to the store. */
+  readonly #snapshots = new Set<Promise<void>>();
 
   constructor(options: StreamEngineOptions) {
     this.#options = options;
@@ -171,12 +173,13 @@ export class StreamEngine {
   }
 
   get isBusy(): boolean {
-    return this.#mailboxes.isBusy;
+    return this.#mailboxes.isBusy || this.#snapshots.size > 0;
   }
 
-  /** Resolves once no command waits. */
-  whenIdle(): Promise<void> {
-    return this.#mailboxes.whenIdle();
+  /** Resolves once no command waits, and the store is asked for nothing any more. */
+  async whenIdle(): Promise<void> {
+    await this.#mailboxes.whenIdle();
+    await Promise.all(this.#snapshots);
   }
 
   async #load(namespace: string, streamId: string, kind: StreamKindName): Promise<Entry | undefined> {
@@ -415,10 +418,12 @@ export class StreamEngine {
     if (!isSnapshotDue(entry.sinceSnapshot)) return;
     const bytes = snapshotBytes(entry);
     this.#cache.set(key, { ...entry, sinceSnapshot: { events: 0, bytes: 0, snapshotBytes: bytes.length } });
-    this.#options.store
+    const saved = this.#options.store
       .saveSnapshot(request.namespace, request.streamId, entry.stateSeq, entry.aggregate.reducerVersion, bytes)
       // Snapshots are an optimisation: one that could not be written is written by a later one.
-      .catch((error: unknown) => this.#options.onBug(error, "snapshot"));
+      .catch((error: unknown) => this.#options.onBug(error, "snapshot"))
+      .finally(() => this.#snapshots.delete(saved));
+    this.#snapshots.add(saved);
   }
 }
 

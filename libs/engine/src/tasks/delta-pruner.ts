@@ -14,29 +14,50 @@ interface Waiting {
 export class DeltaPruner {
   readonly #store: Pick<Store, "pruneDeltas">;
   readonly #onProblem: (error: unknown) => void;
+  readonly #delayMs: number;
   readonly #waiting = new Map<string, Waiting>();
   #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #hasStopped = false;
 
-  constructor(store: Pick<Store, "pruneDeltas">, onProblem: (error: unknown) => void) {
+  constructor(store: Pick<Store, "pruneDeltas">, onProblem: (error: unknown) => void, delayMs = DELAY_MS) {
     this.#store = store;
     this.#onProblem = onProblem;
+    this.#delayMs = delayMs;
   }
 
   prune(namespace: string, streamId: string, throughSeq: number): void {
+    if (this.#hasStopped) return;
     this.#waiting.set(streamKey(namespace, streamId), { namespace, streamId, throughSeq });
-    this.#timer ??= setTimeout(() => void this.#run(), DELAY_MS).unref();
+    this.#schedule();
   }
 
-  stop(): void {
+  /** Resolves once the store has answered what it was asked for; it is asked for nothing more. */
+  async stop(): Promise<void> {
+    this.#hasStopped = true;
     clearTimeout(this.#timer);
     this.#waiting.clear();
+    await this.#running;
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#running !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#running = this.#run().finally(() => {
+        this.#running = undefined;
+        if (this.#waiting.size > 0) this.#schedule();
+      });
+    }, this.#delayMs).unref();
   }
 
   async #run(): Promise<void> {
     const due = [...this.#waiting.values()];
     this.#waiting.clear();
     // One after the other: it must not take the connections of those who wait.
-    for (const { namespace, streamId, throughSeq } of due) await this.#store.pruneDeltas(namespace, streamId, throughSeq).catch(this.#onProblem);
-    this.#timer = this.#waiting.size === 0 ? undefined : setTimeout(() => void this.#run(), DELAY_MS).unref();
+    for (const { namespace, streamId, throughSeq } of due) {
+      if (this.#hasStopped) return;
+      await this.#store.pruneDeltas(namespace, streamId, throughSeq).catch(this.#onProblem);
+    }
   }
 }

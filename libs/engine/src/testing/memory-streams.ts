@@ -26,6 +26,8 @@ export class MemoryStreams {
   /** Keys of tasks whose lease does not hold. */
   readonly fencedKeys = new Set<string>();
   loads = 0;
+  /** Resolves when a snapshot may be saved. */
+  snapshotSaved: Promise<void> = Promise.resolve();
 
   /** As the port that the engine takes; a method that these tests do not reach is missing. */
   asStore(): Store {
@@ -43,7 +45,7 @@ export class MemoryStreams {
         }),
       findCommands: async (_: string, streamId: string, ids: readonly string[]) =>
         (this.streams.get(streamId)?.commands ?? []).filter((command) => ids.includes(command.commandId)),
-      saveSnapshot: async () => undefined,
+      saveSnapshot: async () => this.snapshotSaved,
       getArtifact: async () => undefined,
     } as unknown as Store;
   }
