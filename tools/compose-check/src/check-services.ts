@@ -1,14 +1,21 @@
-import { equal, match, notEqual } from "node:assert/strict";
+import { equal, match, notEqual, ok } from "node:assert/strict";
 import { type ConnectClient, commandHeader, createConnectClient, followEvents, withRetry } from "@forge/client";
 import { StreamKind } from "@forge/protocol/common";
+import { Decision } from "@forge/protocol/tool";
 import type { Compose } from "./compose.ts";
 
 const SERVICES = ["postgres", "control-plane", "executor"] as const;
 const FORGE_UID = "10001";
 const TURN_MS_MAX = 60_000;
+const ECHO = { agent: { model: "demo/echo" } };
+/** Its model does what its message says. */
+const WITH_TOOLS = { agent: { model: "demo/script", tools: ["tools.file", "tools.shell"] }, policy: { defaultDecision: Decision.ALLOW } };
 
-/** Checks what docker-compose.yml promises of services that have just been started, which a client reaches at `url`. Errors: the first promise that is broken. */
-export async function checkServices(compose: Compose, url: string): Promise<void> {
+/**
+ * Checks what docker-compose.yml promises of services that have just been started, which a client reaches at `url`; `modelKey` is a key of a model's provider that the
+ * executor was given. Errors: the first promise that is broken.
+ */
+export async function checkServices(compose: Compose, url: string, modelKey: string): Promise<void> {
   for (const service of SERVICES) await compose.healthy(service);
   say("all are healthy");
 
@@ -38,9 +45,11 @@ export async function checkServices(compose: Compose, url: string): Promise<void
   equal(await compose.inside("executor", "sh", "-c", ask), "", "the executor can see the administrator's token");
   const client = createConnectClient({ url, token });
   try {
-    const sessionId = await createSession(client);
+    const sessionId = await createSession(client, ECHO);
     await takeTurn(client, sessionId, "before");
     say("a turn ends");
+    await checkTools(compose, client, modelKey);
+    say("tools work in the workspace, and see no key of a model's provider");
     await compose.kill("executor");
     await compose.healthy("executor");
     await takeTurn(client, sessionId, "after the executor was killed");
@@ -55,9 +64,22 @@ export async function checkServices(compose: Compose, url: string): Promise<void
   }
 }
 
-async function createSession(client: ConnectClient): Promise<string> {
+async function createSession(client: ConnectClient, options: typeof ECHO | typeof WITH_TOOLS): Promise<string> {
   const header = commandHeader();
-  return (await withRetry(() => client.session.createSession({ header, agent: { model: "demo/echo" } }))).sessionId;
+  return (await withRetry(() => client.session.createSession({ header, ...options }))).sessionId;
+}
+
+/** A turn that writes a file and runs a command, which prints the file, who it is, and all that its environment says. */
+async function checkTools(compose: Compose, client: ConnectClient, modelKey: string): Promise<void> {
+  const sessionId = await createSession(client, WITH_TOOLS);
+  const write = { call: "tools.file", arguments: { operation: "write", path: "compose-check.txt", content: "written by a tool" } };
+  const run = { call: "tools.shell", arguments: { command: "cat compose-check.txt && echo && id -u && env && cat /proc/*/environ 2>/dev/null; exit 0" } };
+  await takeTurn(client, sessionId, JSON.stringify([[write], [run], [{ text: "done" }]]));
+  equal(await compose.inside("executor", "cat", "/workspace/compose-check.txt"), "written by a tool");
+  const { messages } = await withRetry(() => client.session.readConversation({ sessionId }));
+  const said = JSON.stringify(messages, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+  ok(said.includes(`written by a tool\\\\n${FORGE_UID}`), `the command did not run as it should: ${said}`);
+  ok(!said.includes(modelKey), "a command sees the key of a model's provider");
 }
 
 /** Says something, and waits for the end of the turn. */

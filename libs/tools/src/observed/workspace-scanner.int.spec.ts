@@ -141,14 +141,14 @@ describe("what changed since the look before", () => {
     expect(scanner.scan().changes).toMatchObject([{ path: "large", after: { isKept: false, size: 5 * 1024 * 1024 } }]);
   });
 
-  test("Forge's own temporaries and data, git's files and pipes are nobody's work", () => {
+  test("Forge's own temporaries and data, and pipes are nobody's work, and a repository inside is only told of", () => {
     write(".forge-00000000-0000-4000-8000-000000000000.tmp", "x");
     write(".forge/data/x", "x");
     write("store/.forge-data", "");
     write("store/x", "");
     write("sub/.git/config", "x");
     execFileSync("mkfifo", [at("pipe")]);
-    expect(look()).toEqual([]);
+    expect(look()).toEqual(["git sub/.git", "git sub/.git/config"]);
   });
 });
 
@@ -272,4 +272,22 @@ describe("the pack", () => {
     expect([again.get("five")?.toString(), again.get("four")?.toString()]).toEqual(["vwxyz!", "abcd"]);
     again.close();
   });
+});
+
+test("tells of repositories inside, and of what git runs in them or is led by, also after a restart", () => {
+  write("lib/old/.git/config", "[core]\n");
+  scanner.scan();
+  write("lib/new/.git/config", "[core]\nfsmonitor = ./x\n");
+  write("lib/new/.git/hooks/pre-commit", "#!/bin/sh\n");
+  write("link/.git", "gitdir: ../lib/new/.git\n");
+  expect(look()).toEqual(["git lib/new/.git", "git lib/new/.git/config", "git lib/new/.git/hooks/pre-commit", "git link/.git"]);
+  write("lib/old/.git/index", "whatever git does");
+  expect(look()).toEqual([]);
+  write("lib/old/.git/commondir", "../../new/.git\n");
+  expect(look()).toEqual(["git lib/old/.git/commondir"]);
+  scanner = newScanner(scanner);
+  expect(look()).toEqual([]);
+  write("lib/old/.git/hooks/post-checkout", "#!/bin/sh\n");
+  rmSync(at("link"), { recursive: true });
+  expect(look().toSorted()).toEqual(["git lib/old/.git/hooks/post-checkout", "git link/.git"]);
 });

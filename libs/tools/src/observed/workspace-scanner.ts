@@ -4,7 +4,7 @@ import type { IsForbidden } from "../workspace/forbidden-paths.ts";
 import { DATA_MARKER, isProtectedName } from "../workspace/protected-names.ts";
 import { isTemporaryName } from "../workspace/temporary-name.ts";
 import type { ContentPack } from "./content-pack.ts";
-import { gitMarks, markedChanges } from "./git-marks.ts";
+import { gitMarks, markedChanges, nestedMarks } from "./git-marks.ts";
 import { entriesIn, isFresh, isOther, isSame, look, namesIn, stampOf, stampText } from "./look.ts";
 import { type DirectoryNode, emptyDirectory, type FileNode } from "./manifest.ts";
 import type { Observation, ObservedChange } from "./observed-file.ts";
@@ -12,6 +12,7 @@ import { readObserved } from "./read-observed.ts";
 import { ScanNotes } from "./scan-notes.ts";
 
 const IGNORE_FILE = ".gitignore";
+const REPOSITORY = ".git";
 /** With more a workspace is not observed. */
 export const FILES_MAX = 500_000;
 /** Ignored things that are looked at in one pass. */
@@ -29,6 +30,8 @@ export interface ScannerOptions {
 interface Pass {
   readonly changes: ObservedChange[];
   readonly notes: ScanNotes;
+  /** Directories below the root that have a repository. */
+  readonly repositories: string[];
   ignoredLooks: number;
   files: number;
 }
@@ -70,10 +73,11 @@ export class WorkspaceScanner {
   scan(): Observation {
     const { root } = this.#options;
     this.#pass = newPass();
-    const marks = gitMarks(root);
+    const ownMarks = gitMarks(root);
     const exclude = excludeText(root);
     if (this.#above?.exclude !== exclude) this.#above = { exclude, rules: IgnoreRules.above(exclude, [IGNORE_FILE]) };
     this.#directory(this.#root, { path: "", absolute: root, rules: this.#above.rules, isTold: !this.#isFirst, isUnsorted: false });
+    const marks = new Map([...ownMarks, ...nestedMarks(root, this.#pass.repositories)]);
     const notes = [...this.#pass.notes.texts(), ...markedChanges(this.#marks, marks)];
     this.#marks = marks;
     if (this.#isFirst) {
@@ -146,6 +150,7 @@ export class WorkspaceScanner {
     const isUnsorted = before === undefined && (visit.isUnsorted || isOther(node.files.get(IGNORE_FILE), ignoreFile));
     const rules = this.#rulesOf(node, visit, ignoreFile);
     if (!areNamesKnown || isUnsorted || (before !== undefined && before.own !== rules.own)) this.#list(node, visit, stat, rules.own);
+    if (node.hasRepository && visit.path !== "") this.#pass.repositories.push(visit.path);
     const prefix = visit.path === "" ? "" : `${visit.path}/`;
     for (const [name, file] of node.files) this.#file(node, name, file, prefix + name, `${visit.absolute}/${name}`, visit.isTold);
     for (const [name, child] of node.directories) {
@@ -171,6 +176,7 @@ export class WorkspaceScanner {
     node.stamp = stampOf(stat);
     node.isFresh = isFresh(stat);
     const entries = entriesIn(absolute);
+    node.hasRepository = entries.some(({ name }) => name.toLowerCase() === REPOSITORY);
     if (path !== "" && entries.some(({ name }) => name === DATA_MARKER)) {
       // Forge's data is nobody's work; it is as if it were not there.
       for (const known of [node.files, node.directories, node.ignored]) known.clear();
@@ -271,6 +277,7 @@ export class WorkspaceScanner {
     for (const [name, child] of node.directories) this.#vanish(child, prefix + name);
     for (const name of node.ignored.keys()) if (isTold) this.#noteIgnored(prefix + name);
     for (const known of [node.files, node.directories, node.ignored]) known.clear();
+    node.hasRepository = false;
     node.stamp = undefined;
   }
 
@@ -313,5 +320,5 @@ export class WorkspaceScanner {
 }
 
 function newPass(): Pass {
-  return { changes: [], notes: new ScanNotes(), ignoredLooks: 0, files: 0 };
+  return { changes: [], notes: new ScanNotes(), repositories: [], ignoredLooks: 0, files: 0 };
 }

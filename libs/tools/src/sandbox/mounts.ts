@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { pathDirectories } from "../process/system-program.ts";
@@ -134,10 +134,28 @@ function protectedOf(directory: string): string[] {
   const pinnedOnes = linked.length === 0 ? [] : [worktrees, ...linked].flatMap((path) => ["--bind", path, path]);
   const own = GIT_PROTECTED.map((name) => join(directory, name)).flatMap((path) => {
     if (existsSync(path)) return ["--ro-bind", path, path];
-    // An empty directory that nobody can put a hook into is what a repository without hooks looks like.
-    return basename(path) === "hooks" ? ["--tmpfs", path, "--remount-ro", path] : [];
+    // An empty directory that nobody can put anything into is what a repository without hooks, or without submodules, looks like.
+    if (["hooks", "modules"].includes(basename(path))) return ["--tmpfs", path, "--remount-ro", path];
+    // Without the extension git does not look for one.
+    return basename(path) === "config.worktree" && readsWorktreeConfig(directory) ? emptyFile(path) : [];
   });
   return [...own, ...pinnedOnes, ...linked.flatMap((path) => WORKTREE_PROTECTED.map((name) => join(path, name))).flatMap(readOnly)];
+}
+
+/** An empty configuration says nothing, and is where nobody can put another. A mount needs a file to lie over in any case. */
+function emptyFile(path: string): string[] {
+  writeFileSync(path, "", { flag: "a", mode: 0o644 });
+  return ["--ro-bind", path, path];
+}
+
+/** Whether git reads a configuration of the worktree's own; said too often, it costs an empty file. */
+function readsWorktreeConfig(directory: string): boolean {
+  try {
+    return /worktreeconfig/i.test(readFileSync(join(directory, "config"), "utf8"));
+  } catch {
+    // Without a configuration there is no extension.
+    return false;
+  }
 }
 
 function namesIn(directory: string): string[] {

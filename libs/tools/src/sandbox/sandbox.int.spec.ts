@@ -150,6 +150,20 @@ describe("a repository", () => {
     expect(readFileSync(join(workspace, ".git/modules/sub/config"), "utf8")).toBe("[core]\n");
   });
 
+  test("gets no configuration of a worktree's own, and no repositories of submodules, where it had none", async () => {
+    git("config", "extensions.worktreeConfig", "true");
+    rmSync(join(workspace, ".git/hooks"), { recursive: true });
+    const script = `
+      git config --worktree core.fsmonitor ./evil; echo '[core]' > .git/config.worktree; rm -f .git/config.worktree; echo '[core]' > .git/config.worktree
+      mkdir -p .git/modules/sub .git/hooks; echo x > .git/modules/sub/config; echo x > .git/hooks/pre-commit
+      echo y >> a && git -c user.name=a -c user.email=a@example.org commit -qam second && git log --oneline | wc -l`;
+    const { stdout, stderr } = await run(script);
+    expect(stdout.text.trim(), stderr.text).toBe("2");
+    expect(readFileSync(join(workspace, ".git/config.worktree"), "utf8")).toBe("");
+    expect([readdirSync(join(workspace, ".git/modules")), readdirSync(join(workspace, ".git/hooks"))]).toEqual([[], []]);
+    expect(git("status", "--short").toString()).toBe("");
+  });
+
   test("that is a worktree of another is committed to there", async () => {
     git("worktree", "add", "--quiet", join(base, "tree"));
     workspace = join(base, "tree");
