@@ -25,6 +25,7 @@ export type { ConfigPlace } from "./project/config-file.ts";
 export type { RuntimeConfig } from "./project/config-schema.ts";
 export { type ConfigField, type ConfigOrigin, type ConfigOverride, explainConfig } from "./project/explain-config.ts";
 export { findProject } from "./project/find-project.ts";
+export { overwritePolicy } from "./project/overwrite-policy.ts";
 export { openProject, type Project } from "./project/project.ts";
 export { loadWorkflow, type ResolvedWorkflow, type ResolveOptions, resolveWorkflow } from "./project/resolve-workflow.ts";
 export { retention } from "./project/retention.ts";

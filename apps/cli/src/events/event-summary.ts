@@ -134,8 +134,11 @@ export function eventSummary({ payload }: Event): string {
         ...(payload.value.approvalId === "" ? [] : [`approval ${payload.value.approvalId} ${oneLine(payload.value.question)}`]),
       ].join(" ");
     case "stepCompleted":
-      if (payload.value.nextSource === "") return previewValue(payload.value.output);
-      return `→ ${payload.value.nextStepId || "end"} (${payload.value.nextSource}) ${previewValue(payload.value.output)}`;
+      return [
+        ...(payload.value.overwrote ? ["in place of another output:"] : []),
+        ...(payload.value.nextSource === "" ? [] : [`→ ${payload.value.nextStepId || "end"} (${payload.value.nextSource})`]),
+        previewValue(payload.value.output),
+      ].join(" ");
     default:
       return "";
   }

@@ -26,6 +26,7 @@ export function lifecycleLine({ event, payload }: LifecycleEvent): string {
   return JSON.stringify({ event, ...payload });
 }
 
-function levelOf({ event }: LifecycleEvent): "info" | "error" {
+function levelOf({ event }: LifecycleEvent): (typeof LEVELS)[number] {
+  if (event === "STATE_OVERWRITE") return "warning";
   return event.endsWith("_ERROR") ? "error" : "info";
 }

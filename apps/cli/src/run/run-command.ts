@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Value } from "@forge/protocol/common";
 import { Decision, type ToolPolicy } from "@forge/protocol/tool";
 import { StartRunResponseSchema } from "@forge/protocol/workflow";
-import { definitionReferences, openProject, type Project, parseInputs, resolveWorkflow, toolPolicy } from "@forge/workflow";
+import { definitionReferences, openProject, overwritePolicy, type Project, parseInputs, resolveWorkflow, toolPolicy } from "@forge/workflow";
 import type { CommandOptions } from "../arguments/command-options.ts";
 import { headerOf } from "../arguments/header-of.ts";
 import type { Context, ServerOptions } from "../context.ts";
@@ -58,6 +58,7 @@ export async function runCommand(context: Context, reference: string, options: R
           queue: link.queue,
           modelOverride: options.model ?? "",
           policy: runPolicy(project, options),
+          overwritePolicy: overwritePolicy(project.config),
           priority: options.priority,
           concurrencyKey: options.concurrencyKey ?? "",
           concurrencyLimit: options.concurrencyLimit ?? 0,

@@ -1,5 +1,5 @@
 import type { Usage } from "@forge/protocol/common";
-import type { Event, StepStarted } from "@forge/protocol/event";
+import type { Event, StepCompleted, StepStarted } from "@forge/protocol/event";
 import { RunStatus, type WorkflowDefinition } from "@forge/protocol/workflow";
 import { formatDuration, momentMs } from "../output/format-time.ts";
 import { formatCost } from "../output/format-usage.ts";
@@ -224,8 +224,9 @@ export class RunView {
 }
 
 /** The branch that was taken, where there was one to take. */
-function branch({ nextStepId, nextSource }: { readonly nextStepId: string; readonly nextSource: string }): string {
-  return nextSource === "sequence" || nextSource === "end" || nextSource === "" ? "" : `→ ${oneLine(nextStepId) || "end"}`;
+function branch({ nextStepId, nextSource, overwrote }: StepCompleted): string {
+  const taken = nextSource === "sequence" || nextSource === "end" || nextSource === "" ? [] : [`→ ${oneLine(nextStepId) || "end"}`];
+  return [...taken, ...(overwrote ? ["(in place of another output)"] : [])].join(" ");
 }
 
 function shorten(message: string): string {

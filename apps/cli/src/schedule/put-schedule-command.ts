@@ -2,7 +2,7 @@ import path from "node:path";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Decision } from "@forge/protocol/tool";
 import { OverlapPolicy, type Schedule, ScheduleSchema } from "@forge/protocol/workflow";
-import { definitionReferences, openProject, parseInputs, resolveWorkflow, toolPolicy } from "@forge/workflow";
+import { definitionReferences, openProject, overwritePolicy, parseInputs, resolveWorkflow, toolPolicy } from "@forge/workflow";
 import type { Context, ServerOptions } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { messageLine } from "../output/message-json.ts";
@@ -63,6 +63,7 @@ export async function putScheduleCommand(context: Context, scheduleId: string, r
           queue: link.queue,
           modelOverride: options.model ?? "",
           policy: { ...toolPolicy(project.config), answer },
+          overwritePolicy: overwritePolicy(project.config),
         },
       },
       paused: options.paused,

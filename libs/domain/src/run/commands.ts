@@ -69,6 +69,7 @@ function startChildRun(state: RunState, execution: Execution): OutgoingCommand {
     queue: state.queue,
     modelOverride: state.modelOverride,
     policy: state.policy,
+    overwritePolicy: state.overwritePolicy,
     priority: state.priority,
   });
   const value = create(StartChildRunSchema, {

@@ -1,6 +1,6 @@
 import { ErrorCode, type ForgeError } from "@forge/protocol/common";
 import type { Event, RunCreated, RunForked } from "@forge/protocol/event";
-import { RunStatus } from "@forge/protocol/workflow";
+import { OverwritePolicy, RunStatus } from "@forge/protocol/workflow";
 import { chunksOf } from "./chunks.ts";
 import { stepError } from "./errors.ts";
 import { occurredAtMs } from "./open-executions.ts";
@@ -24,6 +24,7 @@ export function created(payload: RunCreated, event: Event): RunState {
     queue: payload.queue,
     modelOverride: payload.modelOverride,
     policy: payload.policy,
+    overwritePolicy: payload.overwritePolicy || OverwritePolicy.ALLOW,
     startedBy: event.principal?.id ?? "",
     parent: payload.parent,
     depth: payload.depth,

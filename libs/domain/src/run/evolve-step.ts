@@ -6,6 +6,7 @@ import { addUsage } from "../usage.ts";
 import { allOf, type Chunks, chunksOf, itemAt, withItem, withoutFirst } from "./chunks.ts";
 import { runError, stepError } from "./errors.ts";
 import { asked, bound, changed, executionOf, occurredAtMs, replaced, without } from "./open-executions.ts";
+import { outputOf } from "./outputs.ts";
 import { withDependentsReady } from "./readiness.ts";
 import { type Execution, executionAt, type Group, isGraph, memoryAt, positionOf, type RunState, type StepMemory, stepAt } from "./state.ts";
 import { remembered, unweighed, weighed } from "./weights.ts";
@@ -110,8 +111,11 @@ export function stepCompleted(state: RunState, payload: StepCompleted, event: Ev
     const done = withGroup(counted, item.groupIndex, (of) => ({ ...of, open: of.open - 1, outputs: withItem(of.outputs, item.index, payload.output) }));
     return weighed(done, undefined, payload.output);
   }
-  const outputs = group === undefined ? { output: payload.output, items: undefined } : { output: undefined, items: allOf(group.outputs) };
-  const after = remembered(unweighed(withoutSignal(counted, wait), group), position, { ...memoryAt(state, position), ...outputs, outcome: "completed" });
+  const after = remembered(unweighed(withoutSignal(counted, wait), group), position, {
+    ...memoryAt(state, position),
+    ...outputOf(execution, payload.output),
+    outcome: "completed",
+  });
   if (isGraph(state)) return withDependentsReady(after, position);
   const next = payload.nextStepId === "" ? undefined : positionOf(state, payload.nextStepId);
   return { ...after, ready: chunksOf(next === undefined ? [] : [next]), unresolved: payload.nextSource === "" ? position : undefined };

@@ -10,7 +10,7 @@ import { openAgain } from "./readiness.ts";
 import type { RunState } from "./state.ts";
 
 /** Raised whenever the fold below changes, so that older snapshots are not read. */
-export const RUN_REDUCER_VERSION = 4;
+export const RUN_REDUCER_VERSION = 5;
 
 /** What an event makes true. Throws on a kind that no run has: an older version must not guess what a newer one wrote. */
 export function evolve(state: RunState, event: Event): RunState {

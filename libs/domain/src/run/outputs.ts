@@ -1,12 +1,22 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Value } from "@forge/protocol/common";
 import type { Context } from "../decider.ts";
+import { allOf } from "./chunks.ts";
 import { fitsInline, inlineValue, type Parsed, readValue } from "./json.ts";
+import type { Execution } from "./state.ts";
 
 /** What a step has put out: one value, or one for each item of its list. */
 export interface Output {
   readonly output: Value | undefined;
   readonly items?: readonly (Value | undefined)[] | undefined;
+}
+
+/** What a step has put out with the end of its execution. */
+export function outputOf(
+  { group }: Pick<Execution, "group">,
+  output: Value | undefined,
+): Output & { readonly items: readonly (Value | undefined)[] | undefined } {
+  return group === undefined ? { output, items: undefined } : { output: undefined, items: allOf(group.outputs) };
 }
 
 /** Whether there is anything. */

@@ -10,7 +10,8 @@ import { allOf, itemAt } from "./chunks.ts";
 import { evolve } from "./evolve.ts";
 import { itemsOf, namesOfItem } from "./for-each.ts";
 import { parseJson, readValue } from "./json.ts";
-import { type Output, outputJson, readOutput } from "./outputs.ts";
+import { outputJson, outputOf, readOutput } from "./outputs.ts";
+import { overwrites } from "./overwrite.ts";
 import { renderPrompt } from "./prompt.ts";
 import { runtimeOf } from "./scope.ts";
 import { executionAt, initialRunState, isGraph, isStopping, positionOf, type RunState, stepAt } from "./state.ts";
@@ -177,14 +178,14 @@ class Replayer {
   }
 
   #compareBranch(state: RunState, event: Event, completed: StepCompleted): void {
-    const { executionIndex, nextStepId, nextSource, output } = completed;
+    const { executionIndex, nextStepId, nextSource, output, overwrote } = completed;
     const execution = state.executions.find((each) => (executionIndex === undefined ? each.stepId === event.stepId : each.executionIndex === executionIndex));
     if (execution === undefined) return this.#same(event, "payload.execution_index", executionIndex ?? null, null);
     const { item, group, position } = execution;
     if (group !== undefined) this.#sameValue(event, `steps.${event.stepId}`, output, outputJson({ output: undefined, items: allOf(group.outputs) }));
+    this.#same(event, "payload.overwrote", overwrote, overwrites(state, execution, output));
     if (item !== undefined || isGraph(state) || isStopping(state)) return;
-    const fresh: Output & { readonly position: number } = { position, output, items: group === undefined ? undefined : allOf(group.outputs) };
-    const branch = resolveBranch(state, position, this.#context, fresh);
+    const branch = resolveBranch(state, position, this.#context, { position, ...outputOf(execution, output) });
     this.#same(event, "payload.next_step_id", nextStepId, branch.stepId);
     this.#same(event, "payload.next_source", nextSource, branch.source);
   }

@@ -2,15 +2,17 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ErrorCode, type ForgeError, type Usage, type Value } from "@forge/protocol/common";
 import { StepAttemptFailedSchema, StepCancelledSchema, StepCompletedSchema, StepFailedSchema } from "@forge/protocol/event";
+import { OverwritePolicy } from "@forge/protocol/workflow";
 import { fractionOf } from "../fraction-of.ts";
 import { addUsage } from "../usage.ts";
 import { beginAgain, requestToolAgain } from "./begin-step.ts";
 import { resolveBranch } from "./branch.ts";
-import { allOf } from "./chunks.ts";
 import { stepError } from "./errors.ts";
 import { inlineBytes } from "./json.ts";
 import { idempotencyKey } from "./keys.ts";
 import { STATE_OUTPUT_BYTES_MAX } from "./limits.ts";
+import { outputOf } from "./outputs.ts";
+import { overwrites } from "./overwrite.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import { attemptsOf, retryDelayMs } from "./retry.ts";
 import { type Execution, executionAt, isGraph, isStopping, memoryAt, type RunState, type StepCall, stepAt } from "./state.ts";
@@ -30,10 +32,14 @@ export function completeStep(run: RunRecorder, execution: Execution, output: Val
     const message = `the outputs of this run take more than ${STATE_OUTPUT_BYTES_MAX} bytes; return large values as artifacts`;
     return failAttempt(run, execution, stepError(ErrorCode.RESOURCE_EXHAUSTED, "STEP_EXECUTION", stepId, message), { retry: false, usage: measured.usage });
   }
+  const overwrote = overwrites(state, execution, output);
+  if (overwrote && state.overwritePolicy === OverwritePolicy.STRICT) {
+    const message =
+      "its output would take the place of another one that it has, which overwrite_policy strict does not allow: let no branch lead back to it, or allow it";
+    return failAttempt(run, execution, stepError(ErrorCode.VALIDATION, "STEP_EXECUTION", stepId, message), { retry: false, usage: measured.usage });
+  }
   const branches = item === undefined && !isGraph(state) && !isStopping(state);
-  const branch = branches
-    ? resolveBranch(state, position, run.context, { position, output, items: execution.group === undefined ? undefined : allOf(execution.group.outputs) })
-    : undefined;
+  const branch = branches ? resolveBranch(state, position, run.context, { position, ...outputOf(execution, output) }) : undefined;
   const value = create(StepCompletedSchema, {
     output,
     handlerDurationMs: measured.handlerDurationMs ?? 0n,
@@ -42,6 +48,7 @@ export function completeStep(run: RunRecorder, execution: Execution, output: Val
     nextStepId: branch?.stepId ?? "",
     nextSource: branch?.source ?? "",
     executionIndex,
+    overwrote,
   });
   record(run, { case: "stepCompleted", value }, { stepId });
 }

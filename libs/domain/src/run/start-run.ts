@@ -3,7 +3,7 @@ import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import type { StartChildRun } from "@forge/protocol/engine";
 import { RunCreatedSchema } from "@forge/protocol/event";
-import { type RunParent, RunStatus, type StartRunRequest, StartRunResponseSchema, type WorkflowDefinition } from "@forge/protocol/workflow";
+import { OverwritePolicy, type RunParent, RunStatus, type StartRunRequest, StartRunResponseSchema, type WorkflowDefinition } from "@forge/protocol/workflow";
 import type { Context, Rejected } from "../decider.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { beginOrQueue, concurrencyOf } from "./concurrency.ts";
@@ -58,6 +58,7 @@ function start(run: RunRecorder, request: StartRunRequest, above: Above): RunRes
     queue,
     modelOverride: request.modelOverride,
     policy: request.policy,
+    overwritePolicy: request.overwritePolicy || OverwritePolicy.WARN,
     ...above,
     concurrencyKey: concurrency?.key,
     concurrencyLimit: concurrency?.limit,

@@ -1,6 +1,6 @@
 import type { ForgeError, Usage, Value } from "@forge/protocol/common";
 import type { CapabilityDecision, ToolPolicy } from "@forge/protocol/tool";
-import { OnError, type RunParent, RunStatus, type StepDefinition, type WorkflowDefinition } from "@forge/protocol/workflow";
+import { OnError, OverwritePolicy, type RunParent, RunStatus, type StepDefinition, type WorkflowDefinition } from "@forge/protocol/workflow";
 import { type Chunks, chunksOf, itemAt } from "./chunks.ts";
 
 /**
@@ -24,6 +24,8 @@ export interface RunState {
   readonly modelOverride: string;
   /** What agents' tool calls may do without being asked, and what answers their questions. */
   readonly policy: ToolPolicy | undefined;
+  /** Of outputs that take the place of others; never UNSPECIFIED once the run is created. */
+  readonly overwritePolicy: OverwritePolicy;
   /** The principal that started the run and so granted its tool steps. */
   readonly startedBy: string;
   /** Of a run that another one's step started. */
@@ -196,6 +198,7 @@ export function initialRunState(): RunState {
     queue: "",
     modelOverride: "",
     policy: undefined,
+    overwritePolicy: OverwritePolicy.UNSPECIFIED,
     startedBy: "",
     parent: undefined,
     depth: 0,

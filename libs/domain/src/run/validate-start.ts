@@ -1,4 +1,4 @@
-import type { StartRunRequest } from "@forge/protocol/workflow";
+import { OverwritePolicySchema, type StartRunRequest } from "@forge/protocol/workflow";
 import { isStorable, isVisibleAscii } from "../text.ts";
 import { policyProblem } from "../tool-policy.ts";
 import { InvalidField } from "./invalid-field.ts";
@@ -25,6 +25,7 @@ export function validateStart(request: StartRunRequest): void {
   if (concurrencyLimit > 0 && concurrencyKey === "") throw new InvalidField("concurrency_limit", "a limit needs a concurrency_key");
   if (priority !== undefined && priority > PRIORITY_MAX) throw new InvalidField("priority", `a priority is 0 to ${PRIORITY_MAX}`);
   if (request.modelOverride !== "") checkModel("model_override", request.modelOverride);
+  if (OverwritePolicySchema.value[request.overwritePolicy] === undefined) throw new InvalidField("overwrite_policy", "expected WARN, STRICT or ALLOW");
   const wrong = request.policy === undefined ? undefined : policyProblem(request.policy);
   if (wrong !== undefined) throw new InvalidField(wrong.field, wrong.message);
 }

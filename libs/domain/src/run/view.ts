@@ -84,10 +84,10 @@ class View {
         });
         return;
       case "stepCompleted": {
-        const { output, handlerDurationMs, toolDurationMs, usage, nextStepId, nextSource, executionIndex } = payload.value;
+        const { output, handlerDurationMs, toolDurationMs, usage, nextStepId, nextSource, executionIndex, overwrote } = payload.value;
         run.usage = addUsage(run.usage, usage);
         this.#change(event, executionIndex, (step) => {
-          Object.assign(step, { output, handlerDurationMs, toolDurationMs, usage, nextStepId, nextSource });
+          Object.assign(step, { output, handlerDurationMs, toolDurationMs, usage, nextStepId, nextSource, overwrote });
           if (step.waitsForSignal !== "") take(run.waitingSignals, step.waitsForSignal);
           this.#stepEnded(step, event, StepStatus.COMPLETED);
         });

@@ -32,7 +32,7 @@ const DELTAS = ["turn.output_delta", "tool.output_delta"];
  * Errors: not_found and validation of the workflow and its inputs; cancelled where the signal came first.
  */
 export async function runWorkflow(client: ForgeClient, directory: string, reference: string, options: RunOptions): Promise<Run> {
-  const { lifecycle, resolveWorkflow, toolPolicy } = await import("@forge/workflow");
+  const { lifecycle, overwritePolicy, resolveWorkflow, toolPolicy } = await import("@forge/workflow");
   const { definition, project } = await resolveWorkflow(reference, { directory });
   const header = commandHeader(options.commandId);
   const { runId } = await client.workflow.startRun({
@@ -42,6 +42,7 @@ export async function runWorkflow(client: ForgeClient, directory: string, refere
     labels: { ...options.labels },
     modelOverride: options.model ?? "",
     policy: toolPolicy(project.config),
+    overwritePolicy: overwritePolicy(project.config),
   });
   const next = lifecycle();
   const tell = (event: Event): void => {

@@ -118,4 +118,13 @@ describe("the life of a run", () => {
       ["RUN_COMPLETE", undefined, undefined],
     ]);
   });
+
+  it("says with a step's end that its output took the place of another one", () => {
+    const next = lifecycle();
+    next(created);
+    next(event(5, { case: "stepStarted", value: { stepType: StepType.FUNCTION, executionIndex: 1, attempt: 1 } }, { stepId: "draft" }));
+    const told = next(event(9, { case: "stepCompleted", value: { executionIndex: 1, overwrote: true } }, { stepId: "draft" }));
+    expect(told.map((each) => each.event)).toEqual(["STATE_OVERWRITE", "STEP_COMPLETE"]);
+    expect(told[0]?.payload).toEqual({ run_id: "r1", key: "steps.draft", writer: "draft" });
+  });
 });

@@ -6,7 +6,16 @@ import { Decision } from "@forge/protocol/tool";
 import { StepTypeSchema } from "@forge/protocol/workflow";
 
 /** The moments in a run's life that programs are told of. */
-export type LifecycleName = "RUN_START" | "STEP_START" | "STEP_COMPLETE" | "STEP_ERROR" | "RUN_COMPLETE" | "TOOL_START" | "TOOL_SUCCESS" | "TOOL_ERROR";
+export type LifecycleName =
+  | "RUN_START"
+  | "STEP_START"
+  | "STEP_COMPLETE"
+  | "STEP_ERROR"
+  | "STATE_OVERWRITE"
+  | "RUN_COMPLETE"
+  | "TOOL_START"
+  | "TOOL_SUCCESS"
+  | "TOOL_ERROR";
 
 /** One of them, with what is said of it; names of fields as in a run's record. */
 export interface LifecycleEvent {
@@ -131,12 +140,15 @@ function ofRun(event: Event, runs: Map<string, RunFacts>): LifecycleEvent[] {
       return [];
     }
     case "stepCompleted": {
-      const { handlerDurationMs, toolDurationMs, executionIndex } = payload.value;
+      const { handlerDurationMs, toolDurationMs, executionIndex, overwrote } = payload.value;
       const isTool = stepOf(event, executionIndex, run)?.type === "tool";
-      return stepEnded("STEP_COMPLETE", event, executionIndex, run, {
+      const key = `steps.${event.stepId}`;
+      const overwrite: LifecycleEvent[] = overwrote ? [{ event: "STATE_OVERWRITE", payload: { run_id: runId, key, writer: event.stepId } }] : [];
+      const complete = stepEnded("STEP_COMPLETE", event, executionIndex, run, {
         handler_duration_ms: isTool ? null : Number(handlerDurationMs),
         tool_duration_ms: isTool ? Number(toolDurationMs) : null,
       });
+      return [...overwrite, ...complete];
     }
     case "stepFailed": {
       const step = stepOf(event, payload.value.executionIndex, run);

@@ -46,7 +46,6 @@ const UNUSED: readonly string[] = [
   "episodic_max_summary_bytes",
   "llm.limits",
   "model",
-  "overwrite_policy",
   "working_memory_max_entries",
   "working_memory_max_scratch_bytes",
 ];

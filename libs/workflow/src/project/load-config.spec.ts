@@ -188,7 +188,6 @@ describe("explainConfig", () => {
       "llm.providers.anthropic.api_key_env",
       "llm.providers.openai.models.m.temperature",
       "model.temperature",
-      "overwrite_policy",
       "working_memory_max_entries",
       "working_memory_max_scratch_bytes",
     ]);

@@ -706,6 +706,7 @@ class WorkflowService:
         concurrency_key: str | None = None,
         concurrency_limit: int | None = None,
         priority: int | None = None,
+        overwrite_policy: workflow_pb2.OverwritePolicy | str | None = None,
         timeout: float | None = None,
         cancellation: Cancellation | None = None,
     ) -> workflow_pb2.StartRunResponse:
@@ -724,6 +725,7 @@ class WorkflowService:
             concurrency_key: In place of the definition's; no template. At most 256 characters; empty: the definition's.
             concurrency_limit: With concurrency_key: 1 to 1,000; 0: 1.
             priority: 0 to 9; absent: the definition's.
+            overwrite_policy: Counts for the runs that its steps start as well.
             timeout: Seconds; `deadline_exceeded` comes after it. None: no deadline.
             cancellation: Gives the call up from another thread, which then fails with `cancelled`.
 
@@ -731,7 +733,7 @@ class WorkflowService:
             ForgeError: validation (the definition, an input; a function or model that nobody serves:
                 FUNCTION_NOT_SERVED, MODEL_NOT_SERVED); not_found, DEFINITION_NOT_FOUND; what every call may fail with.
         """
-        message = to_request(workflow_pb2.StartRunRequest, request, {"header": header, "definition": definition, "inputs": inputs, "labels": labels, "queue": queue, "model_override": model_override, "policy": policy, "workflow": workflow, "concurrency_key": concurrency_key, "concurrency_limit": concurrency_limit, "priority": priority})
+        message = to_request(workflow_pb2.StartRunRequest, request, {"header": header, "definition": definition, "inputs": inputs, "labels": labels, "queue": queue, "model_override": model_override, "policy": policy, "workflow": workflow, "concurrency_key": concurrency_key, "concurrency_limit": concurrency_limit, "priority": priority, "overwrite_policy": overwrite_policy})
         return self._channel.unary("/forge.workflow.v1.WorkflowService/StartRun", message, workflow_pb2.StartRunResponse, timeout, cancellation)
 
     def cancel_run(

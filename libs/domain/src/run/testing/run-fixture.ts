@@ -291,9 +291,12 @@ export class RunStream extends TestStream<RunState, RunCommand, RunResult> {
 }
 
 /** A run that has started. */
-export function runOf(definition: WorkflowDefinition, options: ConstructorParameters<typeof RunStream>[0] & { inputs?: unknown } = {}): RunStream {
-  const { inputs, ...rest } = options;
+export function runOf(
+  definition: WorkflowDefinition,
+  options: ConstructorParameters<typeof RunStream>[0] & { inputs?: unknown; start?: Parameters<typeof startRun>[1] } = {},
+): RunStream {
+  const { inputs, start = {}, ...rest } = options;
   const run = new RunStream(rest);
-  run.must(startRun(definition, inputs === undefined ? {} : { inputs: json(inputs) }));
+  run.must(startRun(definition, inputs === undefined ? start : { ...start, inputs: json(inputs) }));
   return run;
 }

@@ -14,7 +14,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class RunCreated(_message.Message):
-    __slots__ = ("definition", "workflow_hash", "inputs", "input_hash", "labels", "queue", "model_override", "policy", "parent", "depth", "concurrency_key", "concurrency_limit", "priority", "held_concurrency_keys")
+    __slots__ = ("definition", "workflow_hash", "inputs", "input_hash", "labels", "queue", "model_override", "policy", "parent", "depth", "concurrency_key", "concurrency_limit", "priority", "held_concurrency_keys", "overwrite_policy")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -36,6 +36,7 @@ class RunCreated(_message.Message):
     CONCURRENCY_LIMIT_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     HELD_CONCURRENCY_KEYS_FIELD_NUMBER: _ClassVar[int]
+    OVERWRITE_POLICY_FIELD_NUMBER: _ClassVar[int]
     definition: _definition_pb2.WorkflowDefinition
     workflow_hash: str
     inputs: _common_pb2.Value
@@ -50,7 +51,8 @@ class RunCreated(_message.Message):
     concurrency_limit: int
     priority: int
     held_concurrency_keys: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., workflow_hash: _Optional[str] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., input_hash: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., model_override: _Optional[str] = ..., policy: _Optional[_Union[_tool_pb2.ToolPolicy, _Mapping]] = ..., parent: _Optional[_Union[_workflow_pb2.RunParent, _Mapping]] = ..., depth: _Optional[int] = ..., concurrency_key: _Optional[str] = ..., concurrency_limit: _Optional[int] = ..., priority: _Optional[int] = ..., held_concurrency_keys: _Optional[_Iterable[str]] = ...) -> None: ...
+    overwrite_policy: _workflow_pb2.OverwritePolicy
+    def __init__(self, definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., workflow_hash: _Optional[str] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., input_hash: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., model_override: _Optional[str] = ..., policy: _Optional[_Union[_tool_pb2.ToolPolicy, _Mapping]] = ..., parent: _Optional[_Union[_workflow_pb2.RunParent, _Mapping]] = ..., depth: _Optional[int] = ..., concurrency_key: _Optional[str] = ..., concurrency_limit: _Optional[int] = ..., priority: _Optional[int] = ..., held_concurrency_keys: _Optional[_Iterable[str]] = ..., overwrite_policy: _Optional[_Union[_workflow_pb2.OverwritePolicy, str]] = ...) -> None: ...
 
 class RunQueued(_message.Message):
     __slots__ = ("concurrency_stream_id",)
@@ -230,7 +232,7 @@ class StepAttemptFailed(_message.Message):
     def __init__(self, error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., attempt: _Optional[int] = ..., next_attempt_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., execution_index: _Optional[int] = ...) -> None: ...
 
 class StepCompleted(_message.Message):
-    __slots__ = ("output", "handler_duration_ms", "tool_duration_ms", "usage", "next_step_id", "next_source", "execution_index")
+    __slots__ = ("output", "handler_duration_ms", "tool_duration_ms", "usage", "next_step_id", "next_source", "execution_index", "overwrote")
     OUTPUT_FIELD_NUMBER: _ClassVar[int]
     HANDLER_DURATION_MS_FIELD_NUMBER: _ClassVar[int]
     TOOL_DURATION_MS_FIELD_NUMBER: _ClassVar[int]
@@ -238,6 +240,7 @@ class StepCompleted(_message.Message):
     NEXT_STEP_ID_FIELD_NUMBER: _ClassVar[int]
     NEXT_SOURCE_FIELD_NUMBER: _ClassVar[int]
     EXECUTION_INDEX_FIELD_NUMBER: _ClassVar[int]
+    OVERWROTE_FIELD_NUMBER: _ClassVar[int]
     output: _common_pb2.Value
     handler_duration_ms: int
     tool_duration_ms: int
@@ -245,7 +248,8 @@ class StepCompleted(_message.Message):
     next_step_id: str
     next_source: str
     execution_index: int
-    def __init__(self, output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., handler_duration_ms: _Optional[int] = ..., tool_duration_ms: _Optional[int] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., next_step_id: _Optional[str] = ..., next_source: _Optional[str] = ..., execution_index: _Optional[int] = ...) -> None: ...
+    overwrote: bool
+    def __init__(self, output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., handler_duration_ms: _Optional[int] = ..., tool_duration_ms: _Optional[int] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., next_step_id: _Optional[str] = ..., next_source: _Optional[str] = ..., execution_index: _Optional[int] = ..., overwrote: bool = ...) -> None: ...
 
 class StepFailed(_message.Message):
     __slots__ = ("error", "usage", "execution_index")

@@ -14,6 +14,13 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class OverwritePolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    OVERWRITE_POLICY_UNSPECIFIED: _ClassVar[OverwritePolicy]
+    OVERWRITE_POLICY_WARN: _ClassVar[OverwritePolicy]
+    OVERWRITE_POLICY_STRICT: _ClassVar[OverwritePolicy]
+    OVERWRITE_POLICY_ALLOW: _ClassVar[OverwritePolicy]
+
 class RunStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     RUN_STATUS_UNSPECIFIED: _ClassVar[RunStatus]
@@ -37,6 +44,10 @@ class StepStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     STEP_STATUS_CANCELLED: _ClassVar[StepStatus]
     STEP_STATUS_SKIPPED: _ClassVar[StepStatus]
     STEP_STATUS_WAITING: _ClassVar[StepStatus]
+OVERWRITE_POLICY_UNSPECIFIED: OverwritePolicy
+OVERWRITE_POLICY_WARN: OverwritePolicy
+OVERWRITE_POLICY_STRICT: OverwritePolicy
+OVERWRITE_POLICY_ALLOW: OverwritePolicy
 RUN_STATUS_UNSPECIFIED: RunStatus
 RUN_STATUS_RUNNING: RunStatus
 RUN_STATUS_CANCELLING: RunStatus
@@ -57,7 +68,7 @@ STEP_STATUS_SKIPPED: StepStatus
 STEP_STATUS_WAITING: StepStatus
 
 class StartRunRequest(_message.Message):
-    __slots__ = ("header", "definition", "inputs", "labels", "queue", "model_override", "policy", "workflow", "concurrency_key", "concurrency_limit", "priority")
+    __slots__ = ("header", "definition", "inputs", "labels", "queue", "model_override", "policy", "workflow", "concurrency_key", "concurrency_limit", "priority", "overwrite_policy")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -76,6 +87,7 @@ class StartRunRequest(_message.Message):
     CONCURRENCY_KEY_FIELD_NUMBER: _ClassVar[int]
     CONCURRENCY_LIMIT_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    OVERWRITE_POLICY_FIELD_NUMBER: _ClassVar[int]
     header: _common_pb2.CommandHeader
     definition: _definition_pb2.WorkflowDefinition
     inputs: _common_pb2.Value
@@ -87,7 +99,8 @@ class StartRunRequest(_message.Message):
     concurrency_key: str
     concurrency_limit: int
     priority: int
-    def __init__(self, header: _Optional[_Union[_common_pb2.CommandHeader, _Mapping]] = ..., definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., model_override: _Optional[str] = ..., policy: _Optional[_Union[_tool_pb2.ToolPolicy, _Mapping]] = ..., workflow: _Optional[str] = ..., concurrency_key: _Optional[str] = ..., concurrency_limit: _Optional[int] = ..., priority: _Optional[int] = ...) -> None: ...
+    overwrite_policy: OverwritePolicy
+    def __init__(self, header: _Optional[_Union[_common_pb2.CommandHeader, _Mapping]] = ..., definition: _Optional[_Union[_definition_pb2.WorkflowDefinition, _Mapping]] = ..., inputs: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., labels: _Optional[_Mapping[str, str]] = ..., queue: _Optional[str] = ..., model_override: _Optional[str] = ..., policy: _Optional[_Union[_tool_pb2.ToolPolicy, _Mapping]] = ..., workflow: _Optional[str] = ..., concurrency_key: _Optional[str] = ..., concurrency_limit: _Optional[int] = ..., priority: _Optional[int] = ..., overwrite_policy: _Optional[_Union[OverwritePolicy, str]] = ...) -> None: ...
 
 class StartRunResponse(_message.Message):
     __slots__ = ("run_id", "seq", "warnings")
@@ -350,7 +363,7 @@ class RunOrigin(_message.Message):
     def __init__(self, run_id: _Optional[str] = ..., seq: _Optional[int] = ..., step_id: _Optional[str] = ...) -> None: ...
 
 class StepExecution(_message.Message):
-    __slots__ = ("step_id", "step_type", "execution_index", "status", "attempt_count", "input", "output", "error", "last_error", "started_at", "finished_at", "duration_ms", "handler_duration_ms", "tool_duration_ms", "usage", "session_id", "next_step_id", "next_source", "child_run_id", "group_index", "item_index", "item_count", "skip_reason", "waits_until", "waits_for_signal", "approval_id", "inherited", "prompt_variant")
+    __slots__ = ("step_id", "step_type", "execution_index", "status", "attempt_count", "input", "output", "error", "last_error", "started_at", "finished_at", "duration_ms", "handler_duration_ms", "tool_duration_ms", "usage", "session_id", "next_step_id", "next_source", "child_run_id", "group_index", "item_index", "item_count", "skip_reason", "waits_until", "waits_for_signal", "approval_id", "inherited", "prompt_variant", "overwrote")
     class InputEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -386,6 +399,7 @@ class StepExecution(_message.Message):
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     INHERITED_FIELD_NUMBER: _ClassVar[int]
     PROMPT_VARIANT_FIELD_NUMBER: _ClassVar[int]
+    OVERWROTE_FIELD_NUMBER: _ClassVar[int]
     step_id: str
     step_type: _definition_pb2.StepType
     execution_index: int
@@ -414,7 +428,8 @@ class StepExecution(_message.Message):
     approval_id: str
     inherited: bool
     prompt_variant: str
-    def __init__(self, step_id: _Optional[str] = ..., step_type: _Optional[_Union[_definition_pb2.StepType, str]] = ..., execution_index: _Optional[int] = ..., status: _Optional[_Union[StepStatus, str]] = ..., attempt_count: _Optional[int] = ..., input: _Optional[_Mapping[str, _common_pb2.Value]] = ..., output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., last_error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., duration_ms: _Optional[int] = ..., handler_duration_ms: _Optional[int] = ..., tool_duration_ms: _Optional[int] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., session_id: _Optional[str] = ..., next_step_id: _Optional[str] = ..., next_source: _Optional[str] = ..., child_run_id: _Optional[str] = ..., group_index: _Optional[int] = ..., item_index: _Optional[int] = ..., item_count: _Optional[int] = ..., skip_reason: _Optional[str] = ..., waits_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., waits_for_signal: _Optional[str] = ..., approval_id: _Optional[str] = ..., inherited: bool = ..., prompt_variant: _Optional[str] = ...) -> None: ...
+    overwrote: bool
+    def __init__(self, step_id: _Optional[str] = ..., step_type: _Optional[_Union[_definition_pb2.StepType, str]] = ..., execution_index: _Optional[int] = ..., status: _Optional[_Union[StepStatus, str]] = ..., attempt_count: _Optional[int] = ..., input: _Optional[_Mapping[str, _common_pb2.Value]] = ..., output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., last_error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., finished_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., duration_ms: _Optional[int] = ..., handler_duration_ms: _Optional[int] = ..., tool_duration_ms: _Optional[int] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., session_id: _Optional[str] = ..., next_step_id: _Optional[str] = ..., next_source: _Optional[str] = ..., child_run_id: _Optional[str] = ..., group_index: _Optional[int] = ..., item_index: _Optional[int] = ..., item_count: _Optional[int] = ..., skip_reason: _Optional[str] = ..., waits_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., waits_for_signal: _Optional[str] = ..., approval_id: _Optional[str] = ..., inherited: bool = ..., prompt_variant: _Optional[str] = ..., overwrote: bool = ...) -> None: ...
 
 class ListRunsRequest(_message.Message):
     __slots__ = ("page_size", "page_token", "status", "labels", "workflow_id")

@@ -51,8 +51,10 @@ type RunCreated struct {
 	Priority         uint32 `protobuf:"varint,13,opt,name=priority,proto3" json:"priority,omitempty"`
 	// Keys that the runs above it hold.
 	HeldConcurrencyKeys []string `protobuf:"bytes,14,rep,name=held_concurrency_keys,json=heldConcurrencyKeys,proto3" json:"held_concurrency_keys,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// UNSPECIFIED in histories from before there was one: nothing is said of what is replaced.
+	OverwritePolicy v1.OverwritePolicy `protobuf:"varint,15,opt,name=overwrite_policy,json=overwritePolicy,proto3,enum=forge.workflow.v1.OverwritePolicy" json:"overwrite_policy,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *RunCreated) Reset() {
@@ -181,6 +183,13 @@ func (x *RunCreated) GetHeldConcurrencyKeys() []string {
 		return x.HeldConcurrencyKeys
 	}
 	return nil
+}
+
+func (x *RunCreated) GetOverwritePolicy() v1.OverwritePolicy {
+	if x != nil {
+		return x.OverwritePolicy
+	}
+	return v1.OverwritePolicy(0)
 }
 
 // The run waits until it is granted its concurrency key.
@@ -1302,8 +1311,10 @@ type StepCompleted struct {
 	NextSource string `protobuf:"bytes,6,opt,name=next_source,json=nextSource,proto3" json:"next_source,omitempty"`
 	// Which execution; where several are under way the step's id does not tell.
 	ExecutionIndex *uint32 `protobuf:"varint,7,opt,name=execution_index,json=executionIndex,proto3,oneof" json:"execution_index,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The output took the place of another one of this step, under OVERWRITE_POLICY_WARN.
+	Overwrote     bool `protobuf:"varint,8,opt,name=overwrote,proto3" json:"overwrote,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StepCompleted) Reset() {
@@ -1383,6 +1394,13 @@ func (x *StepCompleted) GetExecutionIndex() uint32 {
 		return *x.ExecutionIndex
 	}
 	return 0
+}
+
+func (x *StepCompleted) GetOverwrote() bool {
+	if x != nil {
+		return x.Overwrote
+	}
+	return false
 }
 
 // The step failed for good.
@@ -1560,7 +1578,7 @@ var File_forge_event_v1_run_events_proto protoreflect.FileDescriptor
 
 const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1fforge/event/v1/run_events.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a forge/workflow/v1/workflow.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa4\x05\n" +
+	"\x1fforge/event/v1/run_events.proto\x12\x0eforge.event.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a forge/workflow/v1/workflow.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf3\x05\n" +
 	"\n" +
 	"RunCreated\x12E\n" +
 	"\n" +
@@ -1580,7 +1598,8 @@ const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"\x0fconcurrency_key\x18\v \x01(\tR\x0econcurrencyKey\x12+\n" +
 	"\x11concurrency_limit\x18\f \x01(\rR\x10concurrencyLimit\x12\x1a\n" +
 	"\bpriority\x18\r \x01(\rR\bpriority\x122\n" +
-	"\x15held_concurrency_keys\x18\x0e \x03(\tR\x13heldConcurrencyKeys\x1a9\n" +
+	"\x15held_concurrency_keys\x18\x0e \x03(\tR\x13heldConcurrencyKeys\x12M\n" +
+	"\x10overwrite_policy\x18\x0f \x01(\x0e2\".forge.workflow.v1.OverwritePolicyR\x0foverwritePolicy\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"?\n" +
@@ -1670,7 +1689,7 @@ const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"\x0fnext_attempt_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\rnextAttemptAt\x12,\n" +
 	"\x05usage\x18\x04 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\x12,\n" +
 	"\x0fexecution_index\x18\x05 \x01(\rH\x00R\x0eexecutionIndex\x88\x01\x01B\x12\n" +
-	"\x10_execution_index\"\xcc\x02\n" +
+	"\x10_execution_index\"\xea\x02\n" +
 	"\rStepCompleted\x12.\n" +
 	"\x06output\x18\x01 \x01(\v2\x16.forge.common.v1.ValueR\x06output\x12.\n" +
 	"\x13handler_duration_ms\x18\x02 \x01(\x04R\x11handlerDurationMs\x12(\n" +
@@ -1680,7 +1699,8 @@ const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"nextStepId\x12\x1f\n" +
 	"\vnext_source\x18\x06 \x01(\tR\n" +
 	"nextSource\x12,\n" +
-	"\x0fexecution_index\x18\a \x01(\rH\x00R\x0eexecutionIndex\x88\x01\x01B\x12\n" +
+	"\x0fexecution_index\x18\a \x01(\rH\x00R\x0eexecutionIndex\x88\x01\x01\x12\x1c\n" +
+	"\toverwrote\x18\b \x01(\bR\toverwroteB\x12\n" +
 	"\x10_execution_index\"\xaf\x01\n" +
 	"\n" +
 	"StepFailed\x121\n" +
@@ -1740,11 +1760,12 @@ var file_forge_event_v1_run_events_proto_goTypes = []any{
 	(*v11.Value)(nil),             // 27: forge.common.v1.Value
 	(*v12.ToolPolicy)(nil),        // 28: forge.tool.v1.ToolPolicy
 	(*v1.RunParent)(nil),          // 29: forge.workflow.v1.RunParent
-	(*v1.RunOrigin)(nil),          // 30: forge.workflow.v1.RunOrigin
-	(*v11.ForgeError)(nil),        // 31: forge.common.v1.ForgeError
-	(v1.StepType)(0),              // 32: forge.workflow.v1.StepType
-	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
-	(*v11.Usage)(nil),             // 34: forge.common.v1.Usage
+	(v1.OverwritePolicy)(0),       // 30: forge.workflow.v1.OverwritePolicy
+	(*v1.RunOrigin)(nil),          // 31: forge.workflow.v1.RunOrigin
+	(*v11.ForgeError)(nil),        // 32: forge.common.v1.ForgeError
+	(v1.StepType)(0),              // 33: forge.workflow.v1.StepType
+	(*timestamppb.Timestamp)(nil), // 34: google.protobuf.Timestamp
+	(*v11.Usage)(nil),             // 35: forge.common.v1.Usage
 }
 var file_forge_event_v1_run_events_proto_depIdxs = []int32{
 	26, // 0: forge.event.v1.RunCreated.definition:type_name -> forge.workflow.v1.WorkflowDefinition
@@ -1752,30 +1773,31 @@ var file_forge_event_v1_run_events_proto_depIdxs = []int32{
 	24, // 2: forge.event.v1.RunCreated.labels:type_name -> forge.event.v1.RunCreated.LabelsEntry
 	28, // 3: forge.event.v1.RunCreated.policy:type_name -> forge.tool.v1.ToolPolicy
 	29, // 4: forge.event.v1.RunCreated.parent:type_name -> forge.workflow.v1.RunParent
-	30, // 5: forge.event.v1.RunForked.origin:type_name -> forge.workflow.v1.RunOrigin
-	6,  // 6: forge.event.v1.RunForked.steps:type_name -> forge.event.v1.InheritedStep
-	27, // 7: forge.event.v1.InheritedStep.output:type_name -> forge.common.v1.Value
-	27, // 8: forge.event.v1.InheritedStep.items:type_name -> forge.common.v1.Value
-	27, // 9: forge.event.v1.RunSignalled.payload:type_name -> forge.common.v1.Value
-	27, // 10: forge.event.v1.RunCompleted.output:type_name -> forge.common.v1.Value
-	31, // 11: forge.event.v1.RunFailed.error:type_name -> forge.common.v1.ForgeError
-	32, // 12: forge.event.v1.StepStarted.step_type:type_name -> forge.workflow.v1.StepType
-	25, // 13: forge.event.v1.StepStarted.input:type_name -> forge.event.v1.StepStarted.InputEntry
-	33, // 14: forge.event.v1.StepStarted.waits_until:type_name -> google.protobuf.Timestamp
-	31, // 15: forge.event.v1.StepAttemptFailed.error:type_name -> forge.common.v1.ForgeError
-	33, // 16: forge.event.v1.StepAttemptFailed.next_attempt_at:type_name -> google.protobuf.Timestamp
-	34, // 17: forge.event.v1.StepAttemptFailed.usage:type_name -> forge.common.v1.Usage
-	27, // 18: forge.event.v1.StepCompleted.output:type_name -> forge.common.v1.Value
-	34, // 19: forge.event.v1.StepCompleted.usage:type_name -> forge.common.v1.Usage
-	31, // 20: forge.event.v1.StepFailed.error:type_name -> forge.common.v1.ForgeError
-	34, // 21: forge.event.v1.StepFailed.usage:type_name -> forge.common.v1.Usage
-	34, // 22: forge.event.v1.StepCancelled.usage:type_name -> forge.common.v1.Usage
-	27, // 23: forge.event.v1.StepStarted.InputEntry.value:type_name -> forge.common.v1.Value
-	24, // [24:24] is the sub-list for method output_type
-	24, // [24:24] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	30, // 5: forge.event.v1.RunCreated.overwrite_policy:type_name -> forge.workflow.v1.OverwritePolicy
+	31, // 6: forge.event.v1.RunForked.origin:type_name -> forge.workflow.v1.RunOrigin
+	6,  // 7: forge.event.v1.RunForked.steps:type_name -> forge.event.v1.InheritedStep
+	27, // 8: forge.event.v1.InheritedStep.output:type_name -> forge.common.v1.Value
+	27, // 9: forge.event.v1.InheritedStep.items:type_name -> forge.common.v1.Value
+	27, // 10: forge.event.v1.RunSignalled.payload:type_name -> forge.common.v1.Value
+	27, // 11: forge.event.v1.RunCompleted.output:type_name -> forge.common.v1.Value
+	32, // 12: forge.event.v1.RunFailed.error:type_name -> forge.common.v1.ForgeError
+	33, // 13: forge.event.v1.StepStarted.step_type:type_name -> forge.workflow.v1.StepType
+	25, // 14: forge.event.v1.StepStarted.input:type_name -> forge.event.v1.StepStarted.InputEntry
+	34, // 15: forge.event.v1.StepStarted.waits_until:type_name -> google.protobuf.Timestamp
+	32, // 16: forge.event.v1.StepAttemptFailed.error:type_name -> forge.common.v1.ForgeError
+	34, // 17: forge.event.v1.StepAttemptFailed.next_attempt_at:type_name -> google.protobuf.Timestamp
+	35, // 18: forge.event.v1.StepAttemptFailed.usage:type_name -> forge.common.v1.Usage
+	27, // 19: forge.event.v1.StepCompleted.output:type_name -> forge.common.v1.Value
+	35, // 20: forge.event.v1.StepCompleted.usage:type_name -> forge.common.v1.Usage
+	32, // 21: forge.event.v1.StepFailed.error:type_name -> forge.common.v1.ForgeError
+	35, // 22: forge.event.v1.StepFailed.usage:type_name -> forge.common.v1.Usage
+	35, // 23: forge.event.v1.StepCancelled.usage:type_name -> forge.common.v1.Usage
+	27, // 24: forge.event.v1.StepStarted.InputEntry.value:type_name -> forge.common.v1.Value
+	25, // [25:25] is the sub-list for method output_type
+	25, // [25:25] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_forge_event_v1_run_events_proto_init() }

@@ -27,6 +27,63 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// What becomes of a step's output that takes the place of another one of the same step, as where a branch leads back to it. The same value again replaces nothing.
+type OverwritePolicy int32
+
+const (
+	// In a request: WARN. Of a run from before there was a policy: ALLOW.
+	OverwritePolicy_OVERWRITE_POLICY_UNSPECIFIED OverwritePolicy = 0
+	// It does, and the step's end says so.
+	OverwritePolicy_OVERWRITE_POLICY_WARN OverwritePolicy = 1
+	// The step fails for good, STEP_EXECUTION.
+	OverwritePolicy_OVERWRITE_POLICY_STRICT OverwritePolicy = 2
+	// It does, and nothing is said.
+	OverwritePolicy_OVERWRITE_POLICY_ALLOW OverwritePolicy = 3
+)
+
+// Enum value maps for OverwritePolicy.
+var (
+	OverwritePolicy_name = map[int32]string{
+		0: "OVERWRITE_POLICY_UNSPECIFIED",
+		1: "OVERWRITE_POLICY_WARN",
+		2: "OVERWRITE_POLICY_STRICT",
+		3: "OVERWRITE_POLICY_ALLOW",
+	}
+	OverwritePolicy_value = map[string]int32{
+		"OVERWRITE_POLICY_UNSPECIFIED": 0,
+		"OVERWRITE_POLICY_WARN":        1,
+		"OVERWRITE_POLICY_STRICT":      2,
+		"OVERWRITE_POLICY_ALLOW":       3,
+	}
+)
+
+func (x OverwritePolicy) Enum() *OverwritePolicy {
+	p := new(OverwritePolicy)
+	*p = x
+	return p
+}
+
+func (x OverwritePolicy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (OverwritePolicy) Descriptor() protoreflect.EnumDescriptor {
+	return file_forge_workflow_v1_workflow_proto_enumTypes[0].Descriptor()
+}
+
+func (OverwritePolicy) Type() protoreflect.EnumType {
+	return &file_forge_workflow_v1_workflow_proto_enumTypes[0]
+}
+
+func (x OverwritePolicy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use OverwritePolicy.Descriptor instead.
+func (OverwritePolicy) EnumDescriptor() ([]byte, []int) {
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{0}
+}
+
 // Where a run stands.
 type RunStatus int32
 
@@ -85,11 +142,11 @@ func (x RunStatus) String() string {
 }
 
 func (RunStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_forge_workflow_v1_workflow_proto_enumTypes[0].Descriptor()
+	return file_forge_workflow_v1_workflow_proto_enumTypes[1].Descriptor()
 }
 
 func (RunStatus) Type() protoreflect.EnumType {
-	return &file_forge_workflow_v1_workflow_proto_enumTypes[0]
+	return &file_forge_workflow_v1_workflow_proto_enumTypes[1]
 }
 
 func (x RunStatus) Number() protoreflect.EnumNumber {
@@ -98,7 +155,7 @@ func (x RunStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RunStatus.Descriptor instead.
 func (RunStatus) EnumDescriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{0}
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{1}
 }
 
 // Where a step's execution stands.
@@ -153,11 +210,11 @@ func (x StepStatus) String() string {
 }
 
 func (StepStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_forge_workflow_v1_workflow_proto_enumTypes[1].Descriptor()
+	return file_forge_workflow_v1_workflow_proto_enumTypes[2].Descriptor()
 }
 
 func (StepStatus) Type() protoreflect.EnumType {
-	return &file_forge_workflow_v1_workflow_proto_enumTypes[1]
+	return &file_forge_workflow_v1_workflow_proto_enumTypes[2]
 }
 
 func (x StepStatus) Number() protoreflect.EnumNumber {
@@ -166,7 +223,7 @@ func (x StepStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use StepStatus.Descriptor instead.
 func (StepStatus) EnumDescriptor() ([]byte, []int) {
-	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{1}
+	return file_forge_workflow_v1_workflow_proto_rawDescGZIP(), []int{2}
 }
 
 // Starts a run.
@@ -191,9 +248,11 @@ type StartRunRequest struct {
 	// With concurrency_key: 1 to 1,000; 0: 1.
 	ConcurrencyLimit uint32 `protobuf:"varint,10,opt,name=concurrency_limit,json=concurrencyLimit,proto3" json:"concurrency_limit,omitempty"`
 	// 0 to 9; absent: the definition's.
-	Priority      *uint32 `protobuf:"varint,11,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Priority *uint32 `protobuf:"varint,11,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
+	// Counts for the runs that its steps start as well.
+	OverwritePolicy OverwritePolicy `protobuf:"varint,12,opt,name=overwrite_policy,json=overwritePolicy,proto3,enum=forge.workflow.v1.OverwritePolicy" json:"overwrite_policy,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *StartRunRequest) Reset() {
@@ -301,6 +360,13 @@ func (x *StartRunRequest) GetPriority() uint32 {
 		return *x.Priority
 	}
 	return 0
+}
+
+func (x *StartRunRequest) GetOverwritePolicy() OverwritePolicy {
+	if x != nil {
+		return x.OverwritePolicy
+	}
+	return OverwritePolicy_OVERWRITE_POLICY_UNSPECIFIED
 }
 
 // The started run.
@@ -1816,6 +1882,8 @@ type StepExecution struct {
 	Inherited bool `protobuf:"varint,27,opt,name=inherited,proto3" json:"inherited,omitempty"`
 	// Of an agent step with variants of its prompts: the one that was taken.
 	PromptVariant string `protobuf:"bytes,28,opt,name=prompt_variant,json=promptVariant,proto3" json:"prompt_variant,omitempty"`
+	// Its output took the place of another one of this step, under OVERWRITE_POLICY_WARN.
+	Overwrote     bool `protobuf:"varint,29,opt,name=overwrote,proto3" json:"overwrote,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2044,6 +2112,13 @@ func (x *StepExecution) GetPromptVariant() string {
 		return x.PromptVariant
 	}
 	return ""
+}
+
+func (x *StepExecution) GetOverwrote() bool {
+	if x != nil {
+		return x.Overwrote
+	}
+	return false
 }
 
 // Filters and pages.
@@ -2878,7 +2953,7 @@ var File_forge_workflow_v1_workflow_proto protoreflect.FileDescriptor
 
 const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\n" +
-	" forge/workflow/v1/workflow.proto\x12\x11forge.workflow.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd3\x04\n" +
+	" forge/workflow/v1/workflow.proto\x12\x11forge.workflow.v1\x1a\x1cforge/common/v1/common.proto\x1a\x18forge/tool/v1/tool.proto\x1a\"forge/workflow/v1/definition.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa2\x05\n" +
 	"\x0fStartRunRequest\x126\n" +
 	"\x06header\x18\x01 \x01(\v2\x1e.forge.common.v1.CommandHeaderR\x06header\x12E\n" +
 	"\n" +
@@ -2893,7 +2968,8 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\x0fconcurrency_key\x18\t \x01(\tR\x0econcurrencyKey\x12+\n" +
 	"\x11concurrency_limit\x18\n" +
 	" \x01(\rR\x10concurrencyLimit\x12\x1f\n" +
-	"\bpriority\x18\v \x01(\rH\x00R\bpriority\x88\x01\x01\x1a9\n" +
+	"\bpriority\x18\v \x01(\rH\x00R\bpriority\x88\x01\x01\x12M\n" +
+	"\x10overwrite_policy\x18\f \x01(\x0e2\".forge.workflow.v1.OverwritePolicyR\x0foverwritePolicy\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\v\n" +
@@ -3013,7 +3089,7 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\tRunOrigin\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x17\n" +
-	"\astep_id\x18\x03 \x01(\tR\x06stepId\"\xca\n" +
+	"\astep_id\x18\x03 \x01(\tR\x06stepId\"\xe8\n" +
 	"\n" +
 	"\rStepExecution\x12\x17\n" +
 	"\astep_id\x18\x01 \x01(\tR\x06stepId\x128\n" +
@@ -3058,7 +3134,8 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\vapproval_id\x18\x1a \x01(\tR\n" +
 	"approvalId\x12\x1c\n" +
 	"\tinherited\x18\x1b \x01(\bR\tinherited\x12%\n" +
-	"\x0eprompt_variant\x18\x1c \x01(\tR\rpromptVariant\x1aP\n" +
+	"\x0eprompt_variant\x18\x1c \x01(\tR\rpromptVariant\x12\x1c\n" +
+	"\toverwrote\x18\x1d \x01(\bR\toverwrote\x1aP\n" +
 	"\n" +
 	"InputEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12,\n" +
@@ -3148,7 +3225,12 @@ const file_forge_workflow_v1_workflow_proto_rawDesc = "" +
 	"\vevent_count\x18\x03 \x01(\x04R\n" +
 	"eventCount\x12\x1d\n" +
 	"\n" +
-	"byte_count\x18\x04 \x01(\x04R\tbyteCount*\x91\x02\n" +
+	"byte_count\x18\x04 \x01(\x04R\tbyteCount*\x87\x01\n" +
+	"\x0fOverwritePolicy\x12 \n" +
+	"\x1cOVERWRITE_POLICY_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15OVERWRITE_POLICY_WARN\x10\x01\x12\x1b\n" +
+	"\x17OVERWRITE_POLICY_STRICT\x10\x02\x12\x1a\n" +
+	"\x16OVERWRITE_POLICY_ALLOW\x10\x03*\x91\x02\n" +
 	"\tRunStatus\x12\x1a\n" +
 	"\x16RUN_STATUS_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12RUN_STATUS_RUNNING\x10\x01\x12\x19\n" +
@@ -3200,157 +3282,159 @@ func file_forge_workflow_v1_workflow_proto_rawDescGZIP() []byte {
 	return file_forge_workflow_v1_workflow_proto_rawDescData
 }
 
-var file_forge_workflow_v1_workflow_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_forge_workflow_v1_workflow_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
 var file_forge_workflow_v1_workflow_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_forge_workflow_v1_workflow_proto_goTypes = []any{
-	(RunStatus)(0),                     // 0: forge.workflow.v1.RunStatus
-	(StepStatus)(0),                    // 1: forge.workflow.v1.StepStatus
-	(*StartRunRequest)(nil),            // 2: forge.workflow.v1.StartRunRequest
-	(*StartRunResponse)(nil),           // 3: forge.workflow.v1.StartRunResponse
-	(*CancelRunRequest)(nil),           // 4: forge.workflow.v1.CancelRunRequest
-	(*CancelRunResponse)(nil),          // 5: forge.workflow.v1.CancelRunResponse
-	(*SignalRunRequest)(nil),           // 6: forge.workflow.v1.SignalRunRequest
-	(*SignalRunResponse)(nil),          // 7: forge.workflow.v1.SignalRunResponse
-	(*PauseRunRequest)(nil),            // 8: forge.workflow.v1.PauseRunRequest
-	(*PauseRunResponse)(nil),           // 9: forge.workflow.v1.PauseRunResponse
-	(*ContinueRunRequest)(nil),         // 10: forge.workflow.v1.ContinueRunRequest
-	(*ContinueRunResponse)(nil),        // 11: forge.workflow.v1.ContinueRunResponse
-	(*ResumeRunRequest)(nil),           // 12: forge.workflow.v1.ResumeRunRequest
-	(*ResumeRunResponse)(nil),          // 13: forge.workflow.v1.ResumeRunResponse
-	(*ForkRunRequest)(nil),             // 14: forge.workflow.v1.ForkRunRequest
-	(*ForkRunResponse)(nil),            // 15: forge.workflow.v1.ForkRunResponse
-	(*ReplayRunRequest)(nil),           // 16: forge.workflow.v1.ReplayRunRequest
-	(*ReplayRunResponse)(nil),          // 17: forge.workflow.v1.ReplayRunResponse
-	(*ReplayedStep)(nil),               // 18: forge.workflow.v1.ReplayedStep
-	(*ReplayMismatch)(nil),             // 19: forge.workflow.v1.ReplayMismatch
-	(*GetRunRequest)(nil),              // 20: forge.workflow.v1.GetRunRequest
-	(*GetRunResponse)(nil),             // 21: forge.workflow.v1.GetRunResponse
-	(*Run)(nil),                        // 22: forge.workflow.v1.Run
-	(*RunParent)(nil),                  // 23: forge.workflow.v1.RunParent
-	(*RunOrigin)(nil),                  // 24: forge.workflow.v1.RunOrigin
-	(*StepExecution)(nil),              // 25: forge.workflow.v1.StepExecution
-	(*ListRunsRequest)(nil),            // 26: forge.workflow.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),           // 27: forge.workflow.v1.ListRunsResponse
-	(*RunSummary)(nil),                 // 28: forge.workflow.v1.RunSummary
-	(*RegisterDefinitionRequest)(nil),  // 29: forge.workflow.v1.RegisterDefinitionRequest
-	(*RegisterDefinitionResponse)(nil), // 30: forge.workflow.v1.RegisterDefinitionResponse
-	(*GetDefinitionRequest)(nil),       // 31: forge.workflow.v1.GetDefinitionRequest
-	(*GetDefinitionResponse)(nil),      // 32: forge.workflow.v1.GetDefinitionResponse
-	(*RegisteredDefinition)(nil),       // 33: forge.workflow.v1.RegisteredDefinition
-	(*ListDefinitionsRequest)(nil),     // 34: forge.workflow.v1.ListDefinitionsRequest
-	(*ListDefinitionsResponse)(nil),    // 35: forge.workflow.v1.ListDefinitionsResponse
-	(*ArchiveRunsRequest)(nil),         // 36: forge.workflow.v1.ArchiveRunsRequest
-	(*ArchiveRunsResponse)(nil),        // 37: forge.workflow.v1.ArchiveRunsResponse
-	(*ArchivedRun)(nil),                // 38: forge.workflow.v1.ArchivedRun
-	nil,                                // 39: forge.workflow.v1.StartRunRequest.LabelsEntry
-	nil,                                // 40: forge.workflow.v1.ForkRunRequest.LabelsEntry
-	nil,                                // 41: forge.workflow.v1.Run.LabelsEntry
-	nil,                                // 42: forge.workflow.v1.StepExecution.InputEntry
-	nil,                                // 43: forge.workflow.v1.ListRunsRequest.LabelsEntry
-	nil,                                // 44: forge.workflow.v1.RunSummary.LabelsEntry
-	(*v1.CommandHeader)(nil),           // 45: forge.common.v1.CommandHeader
-	(*WorkflowDefinition)(nil),         // 46: forge.workflow.v1.WorkflowDefinition
-	(*v1.Value)(nil),                   // 47: forge.common.v1.Value
-	(*v11.ToolPolicy)(nil),             // 48: forge.tool.v1.ToolPolicy
-	(*v1.ForgeError)(nil),              // 49: forge.common.v1.ForgeError
-	(*timestamppb.Timestamp)(nil),      // 50: google.protobuf.Timestamp
-	(*v1.Usage)(nil),                   // 51: forge.common.v1.Usage
-	(StepType)(0),                      // 52: forge.workflow.v1.StepType
-	(*durationpb.Duration)(nil),        // 53: google.protobuf.Duration
+	(OverwritePolicy)(0),               // 0: forge.workflow.v1.OverwritePolicy
+	(RunStatus)(0),                     // 1: forge.workflow.v1.RunStatus
+	(StepStatus)(0),                    // 2: forge.workflow.v1.StepStatus
+	(*StartRunRequest)(nil),            // 3: forge.workflow.v1.StartRunRequest
+	(*StartRunResponse)(nil),           // 4: forge.workflow.v1.StartRunResponse
+	(*CancelRunRequest)(nil),           // 5: forge.workflow.v1.CancelRunRequest
+	(*CancelRunResponse)(nil),          // 6: forge.workflow.v1.CancelRunResponse
+	(*SignalRunRequest)(nil),           // 7: forge.workflow.v1.SignalRunRequest
+	(*SignalRunResponse)(nil),          // 8: forge.workflow.v1.SignalRunResponse
+	(*PauseRunRequest)(nil),            // 9: forge.workflow.v1.PauseRunRequest
+	(*PauseRunResponse)(nil),           // 10: forge.workflow.v1.PauseRunResponse
+	(*ContinueRunRequest)(nil),         // 11: forge.workflow.v1.ContinueRunRequest
+	(*ContinueRunResponse)(nil),        // 12: forge.workflow.v1.ContinueRunResponse
+	(*ResumeRunRequest)(nil),           // 13: forge.workflow.v1.ResumeRunRequest
+	(*ResumeRunResponse)(nil),          // 14: forge.workflow.v1.ResumeRunResponse
+	(*ForkRunRequest)(nil),             // 15: forge.workflow.v1.ForkRunRequest
+	(*ForkRunResponse)(nil),            // 16: forge.workflow.v1.ForkRunResponse
+	(*ReplayRunRequest)(nil),           // 17: forge.workflow.v1.ReplayRunRequest
+	(*ReplayRunResponse)(nil),          // 18: forge.workflow.v1.ReplayRunResponse
+	(*ReplayedStep)(nil),               // 19: forge.workflow.v1.ReplayedStep
+	(*ReplayMismatch)(nil),             // 20: forge.workflow.v1.ReplayMismatch
+	(*GetRunRequest)(nil),              // 21: forge.workflow.v1.GetRunRequest
+	(*GetRunResponse)(nil),             // 22: forge.workflow.v1.GetRunResponse
+	(*Run)(nil),                        // 23: forge.workflow.v1.Run
+	(*RunParent)(nil),                  // 24: forge.workflow.v1.RunParent
+	(*RunOrigin)(nil),                  // 25: forge.workflow.v1.RunOrigin
+	(*StepExecution)(nil),              // 26: forge.workflow.v1.StepExecution
+	(*ListRunsRequest)(nil),            // 27: forge.workflow.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),           // 28: forge.workflow.v1.ListRunsResponse
+	(*RunSummary)(nil),                 // 29: forge.workflow.v1.RunSummary
+	(*RegisterDefinitionRequest)(nil),  // 30: forge.workflow.v1.RegisterDefinitionRequest
+	(*RegisterDefinitionResponse)(nil), // 31: forge.workflow.v1.RegisterDefinitionResponse
+	(*GetDefinitionRequest)(nil),       // 32: forge.workflow.v1.GetDefinitionRequest
+	(*GetDefinitionResponse)(nil),      // 33: forge.workflow.v1.GetDefinitionResponse
+	(*RegisteredDefinition)(nil),       // 34: forge.workflow.v1.RegisteredDefinition
+	(*ListDefinitionsRequest)(nil),     // 35: forge.workflow.v1.ListDefinitionsRequest
+	(*ListDefinitionsResponse)(nil),    // 36: forge.workflow.v1.ListDefinitionsResponse
+	(*ArchiveRunsRequest)(nil),         // 37: forge.workflow.v1.ArchiveRunsRequest
+	(*ArchiveRunsResponse)(nil),        // 38: forge.workflow.v1.ArchiveRunsResponse
+	(*ArchivedRun)(nil),                // 39: forge.workflow.v1.ArchivedRun
+	nil,                                // 40: forge.workflow.v1.StartRunRequest.LabelsEntry
+	nil,                                // 41: forge.workflow.v1.ForkRunRequest.LabelsEntry
+	nil,                                // 42: forge.workflow.v1.Run.LabelsEntry
+	nil,                                // 43: forge.workflow.v1.StepExecution.InputEntry
+	nil,                                // 44: forge.workflow.v1.ListRunsRequest.LabelsEntry
+	nil,                                // 45: forge.workflow.v1.RunSummary.LabelsEntry
+	(*v1.CommandHeader)(nil),           // 46: forge.common.v1.CommandHeader
+	(*WorkflowDefinition)(nil),         // 47: forge.workflow.v1.WorkflowDefinition
+	(*v1.Value)(nil),                   // 48: forge.common.v1.Value
+	(*v11.ToolPolicy)(nil),             // 49: forge.tool.v1.ToolPolicy
+	(*v1.ForgeError)(nil),              // 50: forge.common.v1.ForgeError
+	(*timestamppb.Timestamp)(nil),      // 51: google.protobuf.Timestamp
+	(*v1.Usage)(nil),                   // 52: forge.common.v1.Usage
+	(StepType)(0),                      // 53: forge.workflow.v1.StepType
+	(*durationpb.Duration)(nil),        // 54: google.protobuf.Duration
 }
 var file_forge_workflow_v1_workflow_proto_depIdxs = []int32{
-	45, // 0: forge.workflow.v1.StartRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	46, // 1: forge.workflow.v1.StartRunRequest.definition:type_name -> forge.workflow.v1.WorkflowDefinition
-	47, // 2: forge.workflow.v1.StartRunRequest.inputs:type_name -> forge.common.v1.Value
-	39, // 3: forge.workflow.v1.StartRunRequest.labels:type_name -> forge.workflow.v1.StartRunRequest.LabelsEntry
-	48, // 4: forge.workflow.v1.StartRunRequest.policy:type_name -> forge.tool.v1.ToolPolicy
-	45, // 5: forge.workflow.v1.CancelRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	45, // 6: forge.workflow.v1.SignalRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	47, // 7: forge.workflow.v1.SignalRunRequest.payload:type_name -> forge.common.v1.Value
-	45, // 8: forge.workflow.v1.PauseRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	45, // 9: forge.workflow.v1.ContinueRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	45, // 10: forge.workflow.v1.ResumeRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	45, // 11: forge.workflow.v1.ForkRunRequest.header:type_name -> forge.common.v1.CommandHeader
-	40, // 12: forge.workflow.v1.ForkRunRequest.labels:type_name -> forge.workflow.v1.ForkRunRequest.LabelsEntry
-	18, // 13: forge.workflow.v1.ReplayRunResponse.steps:type_name -> forge.workflow.v1.ReplayedStep
-	19, // 14: forge.workflow.v1.ReplayRunResponse.mismatches:type_name -> forge.workflow.v1.ReplayMismatch
-	0,  // 15: forge.workflow.v1.ReplayRunResponse.status:type_name -> forge.workflow.v1.RunStatus
-	47, // 16: forge.workflow.v1.ReplayRunResponse.state:type_name -> forge.common.v1.Value
-	1,  // 17: forge.workflow.v1.ReplayedStep.status:type_name -> forge.workflow.v1.StepStatus
-	22, // 18: forge.workflow.v1.GetRunResponse.run:type_name -> forge.workflow.v1.Run
-	0,  // 19: forge.workflow.v1.Run.status:type_name -> forge.workflow.v1.RunStatus
-	47, // 20: forge.workflow.v1.Run.inputs:type_name -> forge.common.v1.Value
-	47, // 21: forge.workflow.v1.Run.output:type_name -> forge.common.v1.Value
-	49, // 22: forge.workflow.v1.Run.error:type_name -> forge.common.v1.ForgeError
-	50, // 23: forge.workflow.v1.Run.created_at:type_name -> google.protobuf.Timestamp
-	50, // 24: forge.workflow.v1.Run.started_at:type_name -> google.protobuf.Timestamp
-	50, // 25: forge.workflow.v1.Run.completed_at:type_name -> google.protobuf.Timestamp
-	41, // 26: forge.workflow.v1.Run.labels:type_name -> forge.workflow.v1.Run.LabelsEntry
-	25, // 27: forge.workflow.v1.Run.steps:type_name -> forge.workflow.v1.StepExecution
-	51, // 28: forge.workflow.v1.Run.usage:type_name -> forge.common.v1.Usage
-	46, // 29: forge.workflow.v1.Run.definition:type_name -> forge.workflow.v1.WorkflowDefinition
-	23, // 30: forge.workflow.v1.Run.parent:type_name -> forge.workflow.v1.RunParent
-	24, // 31: forge.workflow.v1.Run.origin:type_name -> forge.workflow.v1.RunOrigin
-	52, // 32: forge.workflow.v1.StepExecution.step_type:type_name -> forge.workflow.v1.StepType
-	1,  // 33: forge.workflow.v1.StepExecution.status:type_name -> forge.workflow.v1.StepStatus
-	42, // 34: forge.workflow.v1.StepExecution.input:type_name -> forge.workflow.v1.StepExecution.InputEntry
-	47, // 35: forge.workflow.v1.StepExecution.output:type_name -> forge.common.v1.Value
-	49, // 36: forge.workflow.v1.StepExecution.error:type_name -> forge.common.v1.ForgeError
-	49, // 37: forge.workflow.v1.StepExecution.last_error:type_name -> forge.common.v1.ForgeError
-	50, // 38: forge.workflow.v1.StepExecution.started_at:type_name -> google.protobuf.Timestamp
-	50, // 39: forge.workflow.v1.StepExecution.finished_at:type_name -> google.protobuf.Timestamp
-	51, // 40: forge.workflow.v1.StepExecution.usage:type_name -> forge.common.v1.Usage
-	50, // 41: forge.workflow.v1.StepExecution.waits_until:type_name -> google.protobuf.Timestamp
-	0,  // 42: forge.workflow.v1.ListRunsRequest.status:type_name -> forge.workflow.v1.RunStatus
-	43, // 43: forge.workflow.v1.ListRunsRequest.labels:type_name -> forge.workflow.v1.ListRunsRequest.LabelsEntry
-	28, // 44: forge.workflow.v1.ListRunsResponse.runs:type_name -> forge.workflow.v1.RunSummary
-	0,  // 45: forge.workflow.v1.RunSummary.status:type_name -> forge.workflow.v1.RunStatus
-	44, // 46: forge.workflow.v1.RunSummary.labels:type_name -> forge.workflow.v1.RunSummary.LabelsEntry
-	50, // 47: forge.workflow.v1.RunSummary.created_at:type_name -> google.protobuf.Timestamp
-	50, // 48: forge.workflow.v1.RunSummary.updated_at:type_name -> google.protobuf.Timestamp
-	46, // 49: forge.workflow.v1.RegisterDefinitionRequest.definition:type_name -> forge.workflow.v1.WorkflowDefinition
-	33, // 50: forge.workflow.v1.RegisterDefinitionResponse.registered:type_name -> forge.workflow.v1.RegisteredDefinition
-	33, // 51: forge.workflow.v1.GetDefinitionResponse.registered:type_name -> forge.workflow.v1.RegisteredDefinition
-	50, // 52: forge.workflow.v1.RegisteredDefinition.created_at:type_name -> google.protobuf.Timestamp
-	46, // 53: forge.workflow.v1.RegisteredDefinition.definition:type_name -> forge.workflow.v1.WorkflowDefinition
-	33, // 54: forge.workflow.v1.ListDefinitionsResponse.definitions:type_name -> forge.workflow.v1.RegisteredDefinition
-	53, // 55: forge.workflow.v1.ArchiveRunsRequest.older_than:type_name -> google.protobuf.Duration
-	38, // 56: forge.workflow.v1.ArchiveRunsResponse.runs:type_name -> forge.workflow.v1.ArchivedRun
-	50, // 57: forge.workflow.v1.ArchivedRun.ended_at:type_name -> google.protobuf.Timestamp
-	47, // 58: forge.workflow.v1.StepExecution.InputEntry.value:type_name -> forge.common.v1.Value
-	2,  // 59: forge.workflow.v1.WorkflowService.StartRun:input_type -> forge.workflow.v1.StartRunRequest
-	4,  // 60: forge.workflow.v1.WorkflowService.CancelRun:input_type -> forge.workflow.v1.CancelRunRequest
-	6,  // 61: forge.workflow.v1.WorkflowService.SignalRun:input_type -> forge.workflow.v1.SignalRunRequest
-	8,  // 62: forge.workflow.v1.WorkflowService.PauseRun:input_type -> forge.workflow.v1.PauseRunRequest
-	10, // 63: forge.workflow.v1.WorkflowService.ContinueRun:input_type -> forge.workflow.v1.ContinueRunRequest
-	12, // 64: forge.workflow.v1.WorkflowService.ResumeRun:input_type -> forge.workflow.v1.ResumeRunRequest
-	14, // 65: forge.workflow.v1.WorkflowService.ForkRun:input_type -> forge.workflow.v1.ForkRunRequest
-	16, // 66: forge.workflow.v1.WorkflowService.ReplayRun:input_type -> forge.workflow.v1.ReplayRunRequest
-	20, // 67: forge.workflow.v1.WorkflowService.GetRun:input_type -> forge.workflow.v1.GetRunRequest
-	26, // 68: forge.workflow.v1.WorkflowService.ListRuns:input_type -> forge.workflow.v1.ListRunsRequest
-	36, // 69: forge.workflow.v1.WorkflowService.ArchiveRuns:input_type -> forge.workflow.v1.ArchiveRunsRequest
-	29, // 70: forge.workflow.v1.WorkflowService.RegisterDefinition:input_type -> forge.workflow.v1.RegisterDefinitionRequest
-	31, // 71: forge.workflow.v1.WorkflowService.GetDefinition:input_type -> forge.workflow.v1.GetDefinitionRequest
-	34, // 72: forge.workflow.v1.WorkflowService.ListDefinitions:input_type -> forge.workflow.v1.ListDefinitionsRequest
-	3,  // 73: forge.workflow.v1.WorkflowService.StartRun:output_type -> forge.workflow.v1.StartRunResponse
-	5,  // 74: forge.workflow.v1.WorkflowService.CancelRun:output_type -> forge.workflow.v1.CancelRunResponse
-	7,  // 75: forge.workflow.v1.WorkflowService.SignalRun:output_type -> forge.workflow.v1.SignalRunResponse
-	9,  // 76: forge.workflow.v1.WorkflowService.PauseRun:output_type -> forge.workflow.v1.PauseRunResponse
-	11, // 77: forge.workflow.v1.WorkflowService.ContinueRun:output_type -> forge.workflow.v1.ContinueRunResponse
-	13, // 78: forge.workflow.v1.WorkflowService.ResumeRun:output_type -> forge.workflow.v1.ResumeRunResponse
-	15, // 79: forge.workflow.v1.WorkflowService.ForkRun:output_type -> forge.workflow.v1.ForkRunResponse
-	17, // 80: forge.workflow.v1.WorkflowService.ReplayRun:output_type -> forge.workflow.v1.ReplayRunResponse
-	21, // 81: forge.workflow.v1.WorkflowService.GetRun:output_type -> forge.workflow.v1.GetRunResponse
-	27, // 82: forge.workflow.v1.WorkflowService.ListRuns:output_type -> forge.workflow.v1.ListRunsResponse
-	37, // 83: forge.workflow.v1.WorkflowService.ArchiveRuns:output_type -> forge.workflow.v1.ArchiveRunsResponse
-	30, // 84: forge.workflow.v1.WorkflowService.RegisterDefinition:output_type -> forge.workflow.v1.RegisterDefinitionResponse
-	32, // 85: forge.workflow.v1.WorkflowService.GetDefinition:output_type -> forge.workflow.v1.GetDefinitionResponse
-	35, // 86: forge.workflow.v1.WorkflowService.ListDefinitions:output_type -> forge.workflow.v1.ListDefinitionsResponse
-	73, // [73:87] is the sub-list for method output_type
-	59, // [59:73] is the sub-list for method input_type
-	59, // [59:59] is the sub-list for extension type_name
-	59, // [59:59] is the sub-list for extension extendee
-	0,  // [0:59] is the sub-list for field type_name
+	46, // 0: forge.workflow.v1.StartRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	47, // 1: forge.workflow.v1.StartRunRequest.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	48, // 2: forge.workflow.v1.StartRunRequest.inputs:type_name -> forge.common.v1.Value
+	40, // 3: forge.workflow.v1.StartRunRequest.labels:type_name -> forge.workflow.v1.StartRunRequest.LabelsEntry
+	49, // 4: forge.workflow.v1.StartRunRequest.policy:type_name -> forge.tool.v1.ToolPolicy
+	0,  // 5: forge.workflow.v1.StartRunRequest.overwrite_policy:type_name -> forge.workflow.v1.OverwritePolicy
+	46, // 6: forge.workflow.v1.CancelRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	46, // 7: forge.workflow.v1.SignalRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	48, // 8: forge.workflow.v1.SignalRunRequest.payload:type_name -> forge.common.v1.Value
+	46, // 9: forge.workflow.v1.PauseRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	46, // 10: forge.workflow.v1.ContinueRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	46, // 11: forge.workflow.v1.ResumeRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	46, // 12: forge.workflow.v1.ForkRunRequest.header:type_name -> forge.common.v1.CommandHeader
+	41, // 13: forge.workflow.v1.ForkRunRequest.labels:type_name -> forge.workflow.v1.ForkRunRequest.LabelsEntry
+	19, // 14: forge.workflow.v1.ReplayRunResponse.steps:type_name -> forge.workflow.v1.ReplayedStep
+	20, // 15: forge.workflow.v1.ReplayRunResponse.mismatches:type_name -> forge.workflow.v1.ReplayMismatch
+	1,  // 16: forge.workflow.v1.ReplayRunResponse.status:type_name -> forge.workflow.v1.RunStatus
+	48, // 17: forge.workflow.v1.ReplayRunResponse.state:type_name -> forge.common.v1.Value
+	2,  // 18: forge.workflow.v1.ReplayedStep.status:type_name -> forge.workflow.v1.StepStatus
+	23, // 19: forge.workflow.v1.GetRunResponse.run:type_name -> forge.workflow.v1.Run
+	1,  // 20: forge.workflow.v1.Run.status:type_name -> forge.workflow.v1.RunStatus
+	48, // 21: forge.workflow.v1.Run.inputs:type_name -> forge.common.v1.Value
+	48, // 22: forge.workflow.v1.Run.output:type_name -> forge.common.v1.Value
+	50, // 23: forge.workflow.v1.Run.error:type_name -> forge.common.v1.ForgeError
+	51, // 24: forge.workflow.v1.Run.created_at:type_name -> google.protobuf.Timestamp
+	51, // 25: forge.workflow.v1.Run.started_at:type_name -> google.protobuf.Timestamp
+	51, // 26: forge.workflow.v1.Run.completed_at:type_name -> google.protobuf.Timestamp
+	42, // 27: forge.workflow.v1.Run.labels:type_name -> forge.workflow.v1.Run.LabelsEntry
+	26, // 28: forge.workflow.v1.Run.steps:type_name -> forge.workflow.v1.StepExecution
+	52, // 29: forge.workflow.v1.Run.usage:type_name -> forge.common.v1.Usage
+	47, // 30: forge.workflow.v1.Run.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	24, // 31: forge.workflow.v1.Run.parent:type_name -> forge.workflow.v1.RunParent
+	25, // 32: forge.workflow.v1.Run.origin:type_name -> forge.workflow.v1.RunOrigin
+	53, // 33: forge.workflow.v1.StepExecution.step_type:type_name -> forge.workflow.v1.StepType
+	2,  // 34: forge.workflow.v1.StepExecution.status:type_name -> forge.workflow.v1.StepStatus
+	43, // 35: forge.workflow.v1.StepExecution.input:type_name -> forge.workflow.v1.StepExecution.InputEntry
+	48, // 36: forge.workflow.v1.StepExecution.output:type_name -> forge.common.v1.Value
+	50, // 37: forge.workflow.v1.StepExecution.error:type_name -> forge.common.v1.ForgeError
+	50, // 38: forge.workflow.v1.StepExecution.last_error:type_name -> forge.common.v1.ForgeError
+	51, // 39: forge.workflow.v1.StepExecution.started_at:type_name -> google.protobuf.Timestamp
+	51, // 40: forge.workflow.v1.StepExecution.finished_at:type_name -> google.protobuf.Timestamp
+	52, // 41: forge.workflow.v1.StepExecution.usage:type_name -> forge.common.v1.Usage
+	51, // 42: forge.workflow.v1.StepExecution.waits_until:type_name -> google.protobuf.Timestamp
+	1,  // 43: forge.workflow.v1.ListRunsRequest.status:type_name -> forge.workflow.v1.RunStatus
+	44, // 44: forge.workflow.v1.ListRunsRequest.labels:type_name -> forge.workflow.v1.ListRunsRequest.LabelsEntry
+	29, // 45: forge.workflow.v1.ListRunsResponse.runs:type_name -> forge.workflow.v1.RunSummary
+	1,  // 46: forge.workflow.v1.RunSummary.status:type_name -> forge.workflow.v1.RunStatus
+	45, // 47: forge.workflow.v1.RunSummary.labels:type_name -> forge.workflow.v1.RunSummary.LabelsEntry
+	51, // 48: forge.workflow.v1.RunSummary.created_at:type_name -> google.protobuf.Timestamp
+	51, // 49: forge.workflow.v1.RunSummary.updated_at:type_name -> google.protobuf.Timestamp
+	47, // 50: forge.workflow.v1.RegisterDefinitionRequest.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	34, // 51: forge.workflow.v1.RegisterDefinitionResponse.registered:type_name -> forge.workflow.v1.RegisteredDefinition
+	34, // 52: forge.workflow.v1.GetDefinitionResponse.registered:type_name -> forge.workflow.v1.RegisteredDefinition
+	51, // 53: forge.workflow.v1.RegisteredDefinition.created_at:type_name -> google.protobuf.Timestamp
+	47, // 54: forge.workflow.v1.RegisteredDefinition.definition:type_name -> forge.workflow.v1.WorkflowDefinition
+	34, // 55: forge.workflow.v1.ListDefinitionsResponse.definitions:type_name -> forge.workflow.v1.RegisteredDefinition
+	54, // 56: forge.workflow.v1.ArchiveRunsRequest.older_than:type_name -> google.protobuf.Duration
+	39, // 57: forge.workflow.v1.ArchiveRunsResponse.runs:type_name -> forge.workflow.v1.ArchivedRun
+	51, // 58: forge.workflow.v1.ArchivedRun.ended_at:type_name -> google.protobuf.Timestamp
+	48, // 59: forge.workflow.v1.StepExecution.InputEntry.value:type_name -> forge.common.v1.Value
+	3,  // 60: forge.workflow.v1.WorkflowService.StartRun:input_type -> forge.workflow.v1.StartRunRequest
+	5,  // 61: forge.workflow.v1.WorkflowService.CancelRun:input_type -> forge.workflow.v1.CancelRunRequest
+	7,  // 62: forge.workflow.v1.WorkflowService.SignalRun:input_type -> forge.workflow.v1.SignalRunRequest
+	9,  // 63: forge.workflow.v1.WorkflowService.PauseRun:input_type -> forge.workflow.v1.PauseRunRequest
+	11, // 64: forge.workflow.v1.WorkflowService.ContinueRun:input_type -> forge.workflow.v1.ContinueRunRequest
+	13, // 65: forge.workflow.v1.WorkflowService.ResumeRun:input_type -> forge.workflow.v1.ResumeRunRequest
+	15, // 66: forge.workflow.v1.WorkflowService.ForkRun:input_type -> forge.workflow.v1.ForkRunRequest
+	17, // 67: forge.workflow.v1.WorkflowService.ReplayRun:input_type -> forge.workflow.v1.ReplayRunRequest
+	21, // 68: forge.workflow.v1.WorkflowService.GetRun:input_type -> forge.workflow.v1.GetRunRequest
+	27, // 69: forge.workflow.v1.WorkflowService.ListRuns:input_type -> forge.workflow.v1.ListRunsRequest
+	37, // 70: forge.workflow.v1.WorkflowService.ArchiveRuns:input_type -> forge.workflow.v1.ArchiveRunsRequest
+	30, // 71: forge.workflow.v1.WorkflowService.RegisterDefinition:input_type -> forge.workflow.v1.RegisterDefinitionRequest
+	32, // 72: forge.workflow.v1.WorkflowService.GetDefinition:input_type -> forge.workflow.v1.GetDefinitionRequest
+	35, // 73: forge.workflow.v1.WorkflowService.ListDefinitions:input_type -> forge.workflow.v1.ListDefinitionsRequest
+	4,  // 74: forge.workflow.v1.WorkflowService.StartRun:output_type -> forge.workflow.v1.StartRunResponse
+	6,  // 75: forge.workflow.v1.WorkflowService.CancelRun:output_type -> forge.workflow.v1.CancelRunResponse
+	8,  // 76: forge.workflow.v1.WorkflowService.SignalRun:output_type -> forge.workflow.v1.SignalRunResponse
+	10, // 77: forge.workflow.v1.WorkflowService.PauseRun:output_type -> forge.workflow.v1.PauseRunResponse
+	12, // 78: forge.workflow.v1.WorkflowService.ContinueRun:output_type -> forge.workflow.v1.ContinueRunResponse
+	14, // 79: forge.workflow.v1.WorkflowService.ResumeRun:output_type -> forge.workflow.v1.ResumeRunResponse
+	16, // 80: forge.workflow.v1.WorkflowService.ForkRun:output_type -> forge.workflow.v1.ForkRunResponse
+	18, // 81: forge.workflow.v1.WorkflowService.ReplayRun:output_type -> forge.workflow.v1.ReplayRunResponse
+	22, // 82: forge.workflow.v1.WorkflowService.GetRun:output_type -> forge.workflow.v1.GetRunResponse
+	28, // 83: forge.workflow.v1.WorkflowService.ListRuns:output_type -> forge.workflow.v1.ListRunsResponse
+	38, // 84: forge.workflow.v1.WorkflowService.ArchiveRuns:output_type -> forge.workflow.v1.ArchiveRunsResponse
+	31, // 85: forge.workflow.v1.WorkflowService.RegisterDefinition:output_type -> forge.workflow.v1.RegisterDefinitionResponse
+	33, // 86: forge.workflow.v1.WorkflowService.GetDefinition:output_type -> forge.workflow.v1.GetDefinitionResponse
+	36, // 87: forge.workflow.v1.WorkflowService.ListDefinitions:output_type -> forge.workflow.v1.ListDefinitionsResponse
+	74, // [74:88] is the sub-list for method output_type
+	60, // [60:74] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_forge_workflow_v1_workflow_proto_init() }
@@ -3366,7 +3450,7 @@ func file_forge_workflow_v1_workflow_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_forge_workflow_v1_workflow_proto_rawDesc), len(file_forge_workflow_v1_workflow_proto_rawDesc)),
-			NumEnums:      2,
+			NumEnums:      3,
 			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,
