@@ -2,6 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { EventSchema } from "@forge/protocol/event";
 import { ErrorRecovery } from "@forge/protocol/session";
 import { Decision, ToolMode } from "@forge/protocol/tool";
+import { OverwritePolicy } from "@forge/protocol/workflow";
 import { describe, expect, it } from "vitest";
 import { neededFormat } from "./content-format.ts";
 import { EVENT_FORMATS } from "./event-formats.ts";
@@ -23,13 +24,35 @@ describe("the format that an event needs", () => {
     ["a mode", session({}, { policy: { mode: ToolMode.PLAN } })],
     ["a rule with a key", { case: "sessionPolicyUpdated", value: { policy: { rules: [{ tool: "a", decision: Decision.DENY, ruleKey: "k" }] } } }],
     ["a grant", { case: "approvalResolved", value: { grant: { approvalId: "a" } } }],
+    ["a run that lets nothing be overwritten", { case: "runCreated", value: { overwritePolicy: OverwritePolicy.STRICT } }],
     ["a newer kind", { case: "hookRequested", value: {} }],
   ])("is the one that brought %s", (_, payload) => {
     expect(needed(payload)).toBe(3);
   });
 
+  it.each<[string, object]>([
+    ["needs", { needs: ["b"] }],
+    ["a condition", { when: "true" }],
+    ["a list", { forEach: {} }],
+    ["a wait", { kind: { case: "wait", value: {} } }],
+    ["a workflow", { kind: { case: "workflow", value: {} } }],
+  ])("is the second for a run whose steps have %s", (_, step) => {
+    const created: Payload = {
+      case: "runCreated",
+      value: { definition: { steps: [{ id: "a" }, { id: "c", ...step }] }, overwritePolicy: OverwritePolicy.WARN },
+    };
+    expect(needed(created)).toBe(2);
+    expect(needed(created, { reads: 1, kinds: new Map() })).toBe(1);
+  });
+
   it("is that of its kind for all that versions before know", () => {
     expect(needed(session({ tools: ["tools.read"] }, { policy: { mode: ToolMode.ACT, rules: [{ tool: "a", decision: Decision.DENY }] } }))).toBe(1);
+    expect(
+      needed({
+        case: "runCreated",
+        value: { definition: { steps: [{ id: "a", next: [{ when: "true", goto: "a" }] }] }, overwritePolicy: OverwritePolicy.WARN },
+      }),
+    ).toBe(1);
     expect(needed({ case: "runForked", value: {} })).toBe(2);
     expect(needed(session({ hooks: [{ name: "a" }] }), { reads: 2, kinds: new Map() })).toBe(1);
   });

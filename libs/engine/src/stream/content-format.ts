@@ -1,10 +1,13 @@
 import type { Event } from "@forge/protocol/event";
 import { type AgentSpec, ErrorRecovery } from "@forge/protocol/session";
 import { ToolMode, type ToolPolicy } from "@forge/protocol/tool";
+import { OverwritePolicy, type StepDefinition } from "@forge/protocol/workflow";
 import { kindOf } from "./envelope.ts";
 import { type EventFormats, formatOf } from "./event-formats.ts";
 
-/** The format that brought hooks, sub-agents, modes and rule keys. */
+/** The format that brought graphs: lists, waits, conditions, and workflows as steps. */
+const GRAPH_FORMAT = 2;
+/** The format that brought hooks, sub-agents, modes, rule keys and runs that let nothing be overwritten. */
 const LOOP_FORMAT = 3;
 
 /**
@@ -13,8 +16,18 @@ const LOOP_FORMAT = 3;
  */
 export function neededFormat(formats: EventFormats, payload: Event["payload"]): number {
   const ofKind = formatOf(formats, kindOf(payload.case ?? ""));
+  const ofContent = holdsLoop(payload) ? LOOP_FORMAT : holdsGraph(payload) ? GRAPH_FORMAT : 1;
   // A version that knows no newer kinds knows no newer content either.
-  return formats.reads >= LOOP_FORMAT && holdsLoop(payload) ? Math.max(ofKind, LOOP_FORMAT) : ofKind;
+  return formats.reads >= ofContent ? Math.max(ofKind, ofContent) : ofKind;
+}
+
+/** A version from before would take a graph for a sequence. A run below a step may be one as well. */
+function holdsGraph(payload: Event["payload"]): boolean {
+  return payload.case === "runCreated" && payload.value.definition !== undefined && payload.value.definition.steps.some(isOfGraph);
+}
+
+function isOfGraph({ needs, when, forEach, kind }: StepDefinition): boolean {
+  return needs.length > 0 || when !== "" || forEach !== undefined || kind.case === "wait" || kind.case === "workflow";
 }
 
 function holdsLoop(payload: Event["payload"]): boolean {
@@ -25,6 +38,8 @@ function holdsLoop(payload: Event["payload"]): boolean {
       return bindsByMode(payload.value.policy) || payload.value.grantsRevoked;
     case "approvalResolved":
       return payload.value.grant !== undefined;
+    case "runCreated":
+      return payload.value.overwritePolicy === OverwritePolicy.STRICT;
     default:
       return false;
   }
