@@ -16,19 +16,28 @@ import { measureThroughput } from "./measurements/throughput.ts";
 import { measurePeers, PEER_SECTIONS, type PeerSection } from "./peers/measure-peers.ts";
 import { PEERS_FULL, PEERS_QUICK } from "./peers/scale.ts";
 import { formatShortfalls, formatText } from "./report/format.ts";
-import { AGENT_LOOP, BESIDE_PEERS, type Markers, MEASURED, measuredMarkdown, replaceMeasured } from "./report/page.ts";
+import { AGENT_LOOP, BESIDE_PEERS, type Markers, MEASURED, measuredMarkdown, replaceMeasured, UNDER_LOAD } from "./report/page.ts";
 import type { Section } from "./report/row.ts";
 import { FULL, QUICK, type Scale } from "./scale.ts";
 import { startFleet } from "./server/fleet.ts";
+import { LOAD_SECTIONS, type LoadSection, measureLoad } from "./under-load/measure-load.ts";
+import { LOAD_FULL, LOAD_QUICK } from "./under-load/scale.ts";
 
 // Measures what docs/reference/performance.md shows. `--quick` takes two minutes at most, leaves out the clients, and leaves the page alone, `--json` prints one JSON object,
 // `--only appends,turns` measures some sections, and leaves the page alone as well. `--peers` measures beside others instead, which it installs first, `--agent` what
-// agents, their tools and the command cost; each has a part of the page of its own.
+// agents, their tools and the command cost, `--load` how it holds out; each has a part of the page of its own.
 
 const PAGE = fileURLToPath(new URL("../../../docs/reference/performance.md", import.meta.url));
 
 const { values: options } = parseArgs({
-  options: { quick: { type: "boolean" }, json: { type: "boolean" }, only: { type: "string" }, peers: { type: "boolean" }, agent: { type: "boolean" } },
+  options: {
+    quick: { type: "boolean" },
+    json: { type: "boolean" },
+    only: { type: "string" },
+    peers: { type: "boolean" },
+    agent: { type: "boolean" },
+    load: { type: "boolean" },
+  },
 });
 const scale: Scale = options.quick === true ? QUICK : FULL;
 const only = options.only?.split(",");
@@ -42,11 +51,13 @@ interface Measured {
 
 type Name = "appends" | "turns" | "steps" | "throughput" | "clients" | "start";
 const NAMES: readonly Name[] = ["appends", "turns", "steps", "throughput", "clients", "start"];
-if (options.peers === true && options.agent === true) throw new Error("--peers and --agent are measured one at a time");
-const known: readonly string[] = options.peers === true ? PEER_SECTIONS : options.agent === true ? AGENT_SECTIONS : NAMES;
+const groups = { peers: PEER_SECTIONS, agent: AGENT_SECTIONS, load: LOAD_SECTIONS } as const;
+const [group, ...others] = (Object.keys(groups) as (keyof typeof groups)[]).filter((name) => options[name] === true);
+if (others.length > 0) throw new Error("--peers, --agent and --load are measured one at a time");
+const known: readonly string[] = group === undefined ? NAMES : groups[group];
 for (const name of only ?? []) if (!known.includes(name)) throw new Error(`--only takes ${known.join(", ")}, separated by commas, and not "${name}"`);
 
-const wanted = (name: Name | PeerSection | AgentSection): boolean => only === undefined || only.includes(name);
+const wanted = (name: Name | PeerSection | AgentSection | LoadSection): boolean => only === undefined || only.includes(name);
 const progress = (text: string): void => console.error(text);
 
 async function measureDatabase(): Promise<Measured> {
@@ -116,10 +127,16 @@ async function measureForge(): Promise<Measured> {
 const isQuick = options.quick === true;
 
 async function measure(): Promise<{ readonly measured: Measured; readonly part: Markers }> {
-  if (options.peers === true) return { measured: await measurePeers(wanted, isQuick ? PEERS_QUICK : PEERS_FULL, progress), part: BESIDE_PEERS };
-  if (options.agent === true)
-    return { measured: await measureAgent(wanted, { ...scale, ...(isQuick ? AGENT_QUICK : AGENT_FULL) }, progress), part: AGENT_LOOP };
-  return { measured: await measureForge(), part: MEASURED };
+  switch (group) {
+    case "peers":
+      return { measured: await measurePeers(wanted, isQuick ? PEERS_QUICK : PEERS_FULL, progress), part: BESIDE_PEERS };
+    case "agent":
+      return { measured: await measureAgent(wanted, { ...scale, ...(isQuick ? AGENT_QUICK : AGENT_FULL) }, progress), part: AGENT_LOOP };
+    case "load":
+      return { measured: await measureLoad(wanted, isQuick ? LOAD_QUICK : LOAD_FULL, progress), part: UNDER_LOAD };
+    default:
+      return { measured: await measureForge(), part: MEASURED };
+  }
 }
 
 const { measured, part } = await measure();

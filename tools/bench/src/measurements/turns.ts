@@ -1,5 +1,6 @@
 import { commandHeader, type ForgeClient } from "@forge/client";
 import { StreamKind } from "@forge/protocol/common";
+import { follow } from "./follow.ts";
 
 /** Turns in one session; after so many another one is opened, so that a turn's cost is not that of a long conversation. */
 const TURNS_PER_SESSION = 10;
@@ -19,38 +20,27 @@ interface FollowedSession {
 
 async function openSession(client: ForgeClient): Promise<FollowedSession> {
   const { sessionId } = await client.session.createSession({ header: commandHeader(), agent: { model: MODEL } });
-  const stop = new AbortController();
-  const { promise: caughtUp, resolve: onCaughtUp } = Promise.withResolvers<void>();
-  const { promise: broken, reject: onBroken } = Promise.withResolvers<never>();
   const ends = new Map<string, { readonly promise: Promise<void>; readonly resolve: () => void }>();
   const endOf = (turnId: string) => {
     const known = ends.get(turnId) ?? Promise.withResolvers<void>();
     ends.set(turnId, known);
     return known;
   };
-  const follow = async (): Promise<void> => {
-    const responses = client.event.subscribeEvents({ streams: [{ stream: { kind: StreamKind.SESSION, id: sessionId } }] }, { signal: stop.signal });
-    for await (const { kind } of responses) {
-      if (kind.case === "caughtUp") onCaughtUp();
-      if (kind.case !== "event" || !END.test(kind.value.kind)) continue;
-      if (kind.value.kind !== "turn.completed") throw new Error(`a turn ended as ${kind.value.kind}`);
-      endOf(kind.value.turnId).resolve();
-    }
-  };
-  follow().catch((error: unknown) => {
-    if (!stop.signal.aborted) onBroken(error);
+  const follower = follow(client, { stream: { kind: StreamKind.SESSION, id: sessionId } }, ({ kind, turnId }) => {
+    if (!END.test(kind)) return;
+    if (kind !== "turn.completed") throw new Error(`a turn ended as ${kind}`);
+    endOf(turnId).resolve();
   });
-  broken.catch(() => undefined); // Whoever waits for a turn gets it.
-  await Promise.race([caughtUp, broken]);
+  await follower.caughtUp;
   return {
     sessionId,
     turns: 0,
     ended: async (turnId) => {
       const id = await turnId;
-      await Promise.race([endOf(id).promise, broken]);
+      await Promise.race([endOf(id).promise, follower.broken]);
       ends.delete(id);
     },
-    close: () => stop.abort(),
+    close: () => follower.close(),
   };
 }
 

@@ -7,8 +7,8 @@ import { measure } from "../load.ts";
 import { checkRuns } from "../measurements/check-turns.ts";
 import { completeRun } from "../measurements/runs.ts";
 import { type Fleet, startFleet } from "../server/fleet.ts";
+import { withinTime } from "../within-time.ts";
 import type { Peer, RecoverablePeer } from "./peer.ts";
-import { withinTime } from "./within-time.ts";
 
 /** As long as a peer's program may take to answer. */
 const ROUND_MS_MAX = 60_000;

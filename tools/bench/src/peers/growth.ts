@@ -4,9 +4,9 @@ import { completeRun } from "../measurements/runs.ts";
 import type { Row, Section } from "../report/row.ts";
 import type { Fleet } from "../server/fleet.ts";
 import { spread } from "../statistics.ts";
+import { withinTime } from "../within-time.ts";
 import { functionRun } from "./forge-peer.ts";
 import type { PeerScale } from "./scale.ts";
-import { withinTime } from "./within-time.ts";
 
 const SHORT_RUN = 100;
 /** Short runs in a row, at most. */

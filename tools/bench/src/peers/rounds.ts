@@ -1,5 +1,6 @@
+import { type Bound, ratiosOf, valueRow } from "../report/compare.ts";
 import type { Row, Unit } from "../report/row.ts";
-import { median, type Round, spread } from "../statistics.ts";
+import { type Round, spread } from "../statistics.ts";
 import type { Load, Peer } from "./peer.ts";
 
 /** Of each peer that came through: its rounds, of which those with the same index were measured one after the other. */
@@ -62,10 +63,6 @@ export function numberRow(name: string, unit: Unit, rounds: readonly Round[], of
 }
 
 /** Ours to theirs within each round, which must be at least or at most something in the middle. */
-export function ratioRow(name: string, ours: readonly number[], theirs: readonly number[], bound?: { readonly least?: number; readonly most?: number }): Row {
-  const ratios = theirs.flatMap((value, index) => (ours[index] === undefined ? [] : [ours[index] / value]));
-  const value = spread(ratios);
-  if (bound?.least !== undefined) return { name, unit: "ratio", value, target: { text: `at least ${bound.least}`, isMet: median(ratios) >= bound.least } };
-  if (bound?.most !== undefined) return { name, unit: "ratio", value, target: { text: `at most ${bound.most}`, isMet: median(ratios) <= bound.most } };
-  return { name, unit: "ratio", value };
+export function ratioRow(name: string, ours: readonly number[], theirs: readonly number[], bound?: Bound): Row {
+  return valueRow(name, "ratio", ratiosOf(ours, theirs), bound);
 }

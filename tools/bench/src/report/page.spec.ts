@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { formatMarkdown, formatNumber, formatShortfalls, formatText } from "./format.ts";
-import { AGENT_LOOP, BESIDE_PEERS, MEASURED, replaceMeasured } from "./page.ts";
+import { AGENT_LOOP, BESIDE_PEERS, MEASURED, replaceMeasured, UNDER_LOAD } from "./page.ts";
 import type { Section } from "./row.ts";
 
 const PAGE = "# Title\n\n<!-- measured: begin. Written by `npm run bench`. -->\n\nold\n\n<!-- measured: end -->\n\nafter\n";
@@ -41,7 +41,8 @@ describe("replaceMeasured", () => {
 
   it("finds a place for each part in the page itself", () => {
     const page = readFileSync(new URL("../../../../docs/reference/performance.md", import.meta.url), "utf8");
-    for (const part of [MEASURED, AGENT_LOOP, BESIDE_PEERS]) expect(replaceMeasured(page, "new", part)).toContain(`${part.begin}\n\nnew\n\n${part.end}`);
+    for (const part of [MEASURED, AGENT_LOOP, UNDER_LOAD, BESIDE_PEERS])
+      expect(replaceMeasured(page, "new", part)).toContain(`${part.begin}\n\nnew\n\n${part.end}`);
   });
 
   it("refuses a page without markers", () => {

@@ -10,6 +10,7 @@ export interface Markers {
 
 export const MEASURED: Markers = { begin: "<!-- measured: begin. Written by `npm run bench`. -->", end: "<!-- measured: end -->" };
 export const AGENT_LOOP: Markers = { begin: "<!-- agent: begin. Written by `npm run bench -- --agent`. -->", end: "<!-- agent: end -->" };
+export const UNDER_LOAD: Markers = { begin: "<!-- load: begin. Written by `npm run bench -- --load`. -->", end: "<!-- load: end -->" };
 export const BESIDE_PEERS: Markers = { begin: "<!-- peers: begin. Written by `npm run bench -- --peers`. -->", end: "<!-- peers: end -->" };
 
 /** The page with what lies between its markers replaced. Throws where it has no markers. */

@@ -1,6 +1,21 @@
 import type { Spread } from "../statistics.ts";
 
-export type Unit = "/s" | "ms" | "s" | "commits" | "appends" | "ratio" | "µs" | "runs" | "steps" | "bytes" | "statements" | "rows";
+export type Unit =
+  | "/s"
+  | "ms"
+  | "s"
+  | "commits"
+  | "appends"
+  | "ratio"
+  | "µs"
+  | "runs"
+  | "steps"
+  | "bytes"
+  | "statements"
+  | "rows"
+  | "events"
+  | "% of a core"
+  | "times";
 
 /** What must be reached, and whether it was. */
 export interface Target {

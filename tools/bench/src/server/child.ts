@@ -8,6 +8,7 @@ import {
   ENVIRONMENT_VARIABLE,
   type ExecutorConfig,
   type ListingAnswer,
+  type MemoryAnswer,
   type Question,
   type ServerConfig,
   type WritesAnswer,
@@ -43,26 +44,30 @@ export class Child<Ready> {
   }
 
   async writes(): Promise<WritesAnswer> {
-    const answer = nextMessage(this.#process, this.#name);
-    this.#process.send({ type: "writes" } satisfies Question);
-    return (await answer) as WritesAnswer;
+    return (await this.#answer({ type: "writes" })) as WritesAnswer;
   }
 
   async listing(): Promise<ListingAnswer> {
-    const answer = nextMessage(this.#process, this.#name);
-    this.#process.send({ type: "listing" } satisfies Question);
-    return (await answer) as ListingAnswer;
+    return (await this.#answer({ type: "listing" })) as ListingAnswer;
+  }
+
+  async memory(): Promise<MemoryAnswer> {
+    return (await this.#answer({ type: "memory" })) as MemoryAnswer;
   }
 
   /** Asks a peer's program. Throws what it failed with. */
   async ask(question: RoundQuestion): Promise<RoundAnswer>;
   async ask(question: StartQuestion): Promise<StartAnswer>;
   async ask(question: RoundQuestion | StartQuestion): Promise<RoundAnswer | StartAnswer> {
-    const answer = nextMessage(this.#process, this.#name);
-    this.#process.send(question);
-    const message = (await answer) as RoundAnswer | StartAnswer | FailedAnswer;
+    const message = (await this.#answer(question)) as RoundAnswer | StartAnswer | FailedAnswer;
     if (message.type === "failed") throw new Error(`${this.#name}: ${message.message}`);
     return message;
+  }
+
+  async #answer(question: Question | RoundQuestion | StartQuestion): Promise<unknown> {
+    const answer = nextMessage(this.#process, this.#name);
+    this.#process.send(question);
+    return await answer;
   }
 
   async exited(): Promise<void> {

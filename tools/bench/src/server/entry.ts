@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import type { StatementCounter } from "./count-statements.ts";
-import { ENVIRONMENT_VARIABLE, type ListingAnswer, type Question, type WritesAnswer } from "./messages.ts";
+import { reachableBytes } from "./memory.ts";
+import { ENVIRONMENT_VARIABLE, type ListingAnswer, type MemoryAnswer, type Question, type WritesAnswer } from "./messages.ts";
 
 /** What the measuring process told this one. */
 export function configOf<Config>(): Config {
@@ -25,6 +26,10 @@ export function serve(
     }
     if (question.type === "listing") {
       process.send?.({ type: "listing", statement: options.statements?.listing() } satisfies ListingAnswer);
+      return;
+    }
+    if (question.type === "memory") {
+      process.send?.({ type: "memory", bytes: reachableBytes() } satisfies MemoryAnswer);
       return;
     }
     options.stop().then(

@@ -4,7 +4,7 @@ import path from "node:path";
 import { createConnectClient, type ForgeClient } from "@forge/client";
 import type { PostgresConnection } from "@forge/store-postgres";
 import { Child } from "./child.ts";
-import type { ExecutorConfig, ListingAnswer, ServerConfig, ServerReady, WritesAnswer } from "./messages.ts";
+import type { ExecutorConfig, ListingAnswer, MemoryAnswer, ServerConfig, ServerReady, WritesAnswer } from "./messages.ts";
 
 const FUNCTIONS = "export function nothing() {\n  return { done: true };\n}\n";
 
@@ -13,10 +13,12 @@ export interface Fleet {
   readonly client: ForgeClient;
   readonly url: string;
   readonly clientToken: string;
+  readonly workerToken: string;
   readonly bareUrl: string;
   writes(): Promise<WritesAnswer>;
   /** The newest statement that read a list, as the control plane sent it. */
   listing(): Promise<ListingAnswer>;
+  memory(): Promise<MemoryAnswer>;
   /** kill -9 of the control plane, and of the executor inside it. */
   kill(): Promise<void>;
   close(): Promise<void>;
@@ -48,9 +50,11 @@ export async function startFleet(connection: PostgresConnection, executor: "insi
       client,
       url,
       clientToken,
+      workerToken,
       bareUrl,
       writes: () => server.writes(),
       listing: () => server.listing(),
+      memory: () => server.memory(),
       kill: () => server.kill(),
       close: () => cleanup.disposeAsync(),
     };

@@ -46,7 +46,7 @@ export interface EchoReady {
   readonly http2Url: string;
 }
 
-export type Question = { readonly type: "writes" } | { readonly type: "listing" } | { readonly type: "stop" };
+export type Question = { readonly type: "writes" } | { readonly type: "listing" } | { readonly type: "memory" } | { readonly type: "stop" };
 
 /** The answer to `writes`. */
 export interface WritesAnswer {
@@ -62,6 +62,13 @@ export interface WritesAnswer {
 export interface ListingAnswer {
   readonly type: "listing";
   readonly statement?: { readonly text: string; readonly values: readonly unknown[] };
+}
+
+/** The answer to `memory`. */
+export interface MemoryAnswer {
+  readonly type: "memory";
+  /** What is reachable, in bytes: the heap after a collection, and what hangs on it outside. */
+  readonly bytes: number;
 }
 
 export const ENVIRONMENT_VARIABLE = "FORGE_BENCH";
