@@ -1,50 +1,49 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it, vi } from "vitest";
-import type { Store } from "../ports/index.ts";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { DeltaPruner } from "./delta-pruner.ts";
 
-const DELAY_MS = 1_000;
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
-it("removes the output of a stream once, however often it is asked to within its delay", async () => {
-  vi.useFakeTimers();
-  try {
-    const pruneDeltas = vi.fn<Store["pruneDeltas"]>().mockResolvedValue(undefined);
-    const pruner = new DeltaPruner({ pruneDeltas }, () => expect.unreachable());
-    pruner.prune("n", "a", 3);
-    pruner.prune("n", "a", 7);
-    pruner.prune("n", "b", 2);
-    await vi.advanceTimersByTimeAsync(DELAY_MS);
-    expect(pruneDeltas.mock.calls).toEqual([
-      ["n", "a", 7],
-      ["n", "b", 2],
-    ]);
-    await pruner.stop();
-  } finally {
-    vi.useRealTimers();
-  }
-});
-
-it("asks for nothing any more once it has stopped, and stops only when what it has asked for is answered", async () => {
-  const asked: string[] = [];
-  const { promise: answer, resolve } = Promise.withResolvers<undefined>();
+function setup() {
+  const pruned: string[] = [];
+  const answers: (() => void)[] = [];
+  const problems: unknown[] = [];
   const store = {
-    pruneDeltas: async (_namespace: string, streamId: string) => {
-      asked.push(streamId);
-      return await answer;
+    pruneDeltas: (namespace: string, streamId: string, throughSeq: number) => {
+      pruned.push(`${namespace} ${streamId} ${throughSeq}`);
+      return new Promise<void>((resolve) => answers.push(resolve));
     },
   };
-  const pruner = new DeltaPruner(store, () => expect.unreachable(), 1);
-  for (const streamId of ["a", "b", "c"]) pruner.prune("n", streamId, 1);
-  await vi.waitFor(() => expect(asked).toEqual(["a"]));
-  let hasStopped = false;
-  const stopped = pruner.stop().then(() => {
-    hasStopped = true;
+  return { pruned, answers, problems, pruner: new DeltaPruner(store, (error) => problems.push(error)) };
+}
+
+it("removes what several turns of a stream left in one go, a second later, and goes on with what came meanwhile", async () => {
+  const { pruner, pruned, answers } = setup();
+  pruner.prune("n", "a", 3);
+  pruner.prune("n", "a", 7);
+  expect(pruned).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  pruner.prune("n", "b", 2);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(pruned).toEqual(["n a 7"]);
+  answers.shift()?.();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(pruned).toEqual(["n a 7", "n b 2"]);
+});
+
+it("asks the store for nothing more once it has stopped, and has stopped once the store has answered", async () => {
+  const { pruner, pruned, answers, problems } = setup();
+  for (const id of ["a", "b", "c"]) pruner.prune("n", id, 1);
+  await vi.advanceTimersByTimeAsync(1_000);
+  let stopped = false;
+  const stopping = pruner.stop().then(() => {
+    stopped = true;
   });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(stopped).toBe(false);
+  answers.shift()?.();
+  await stopping;
   pruner.prune("n", "d", 1);
-  await sleep(10);
-  expect(hasStopped).toBe(false);
-  resolve(undefined);
-  await stopped;
-  await sleep(10);
-  expect(asked).toEqual(["a"]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([pruned, problems]).toEqual([["n a 1"], []]);
 });

@@ -14,41 +14,38 @@ interface Waiting {
 export class DeltaPruner {
   readonly #store: Pick<Store, "pruneDeltas">;
   readonly #onProblem: (error: unknown) => void;
-  readonly #delayMs: number;
   readonly #waiting = new Map<string, Waiting>();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
-  #hasStopped = false;
+  #stopped = false;
 
-  constructor(store: Pick<Store, "pruneDeltas">, onProblem: (error: unknown) => void, delayMs = DELAY_MS) {
+  constructor(store: Pick<Store, "pruneDeltas">, onProblem: (error: unknown) => void) {
     this.#store = store;
     this.#onProblem = onProblem;
-    this.#delayMs = delayMs;
   }
 
   prune(namespace: string, streamId: string, throughSeq: number): void {
-    if (this.#hasStopped) return;
+    if (this.#stopped) return;
     this.#waiting.set(streamKey(namespace, streamId), { namespace, streamId, throughSeq });
-    this.#schedule();
+    if (this.#running === undefined) this.#schedule();
   }
 
-  /** Resolves once the store has answered what it was asked for; it is asked for nothing more. */
+  /** Resolves once the store is not asked for anything any more. */
   async stop(): Promise<void> {
-    this.#hasStopped = true;
+    this.#stopped = true;
     clearTimeout(this.#timer);
     this.#waiting.clear();
     await this.#running;
   }
 
   #schedule(): void {
-    if (this.#timer !== undefined || this.#running !== undefined) return;
-    this.#timer = setTimeout(() => {
+    this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#running = this.#run().finally(() => {
         this.#running = undefined;
         if (this.#waiting.size > 0) this.#schedule();
       });
-    }, this.#delayMs).unref();
+    }, DELAY_MS).unref();
   }
 
   async #run(): Promise<void> {
@@ -56,7 +53,7 @@ export class DeltaPruner {
     this.#waiting.clear();
     // One after the other: it must not take the connections of those who wait.
     for (const { namespace, streamId, throughSeq } of due) {
-      if (this.#hasStopped) return;
+      if (this.#stopped) return;
       await this.#store.pruneDeltas(namespace, streamId, throughSeq).catch(this.#onProblem);
     }
   }
