@@ -1,6 +1,7 @@
 import type { ForgeClient } from "@forge/client";
 import { RunStatus } from "@forge/protocol/workflow";
 import type pg from "pg";
+import { COPY_KINDS, copyStream } from "../copy-streams.ts";
 import type { BenchDatabase } from "../database.ts";
 import { completeRun } from "../measurements/runs.ts";
 import type { Row, Section } from "../report/row.ts";
@@ -13,10 +14,7 @@ import type { PeerScale } from "./scale.ts";
 
 const STEPS = 10;
 const IN_FLIGHT = 32;
-const BATCH = 100_000;
 const PAGE = 50;
-/** Workflows among the finished runs, and values of their label. */
-const KINDS = 1000;
 const LEAST = 0.9;
 /** What is left for measuring. */
 const AFTER_SEEDING_MS = 70_000;
@@ -24,39 +22,6 @@ const AFTER_SEEDING_MS = 70_000;
 const NOTE =
   "Two databases, each with a control plane of its own, that take turns; one of them holds copies of a finished run of one step, made in it by statements: its stream, events, command, snapshot and list entry. The rows of a " +
   `listing are those that its statement reads in its tables, as EXPLAIN counts them, for a page of ${PAGE} runs, on the newest page; the control plane reads one row more than it shows.`;
-
-/** Copies of one finished run, in the order in which they would have come; fewer where the time is over first. Resolves with their number. */
-async function seedFinishedRuns(pool: pg.Pool, client: ForgeClient, count: number, until: number, progress: (text: string) => void): Promise<number> {
-  const runId = await completeRun(client, functionRun(1));
-  let made = 0;
-  while (made < count && performance.now() < until) {
-    const size = Math.min(BATCH, count - made);
-    await pool.query(
-      `with template as materialized (select * from forge.listing where stream_id = $1),
-       fresh as materialized (select uuidv7() as id, index from generate_series($2::int, $2::int + $3::int - 1) as index),
-       streams as (insert into forge.stream (ns, id, kind, seq) select ns, fresh.id, kind, seq from forge.stream, fresh where stream.id = $1),
-       events as (insert into forge.event (ns, stream_id, seq, kind, bytes) select ns, fresh.id, seq, kind, bytes from forge.event, fresh where stream_id = $1),
-       commands as (
-         insert into forge.command (ns, stream_id, command_id, digest, seq, result_type, result)
-         select ns, fresh.id, command_id, digest, seq, result_type, result from forge.command, fresh where stream_id = $1
-       ),
-       snapshots as (
-         insert into forge.snapshot (ns, stream_id, reducer_version, seq, bytes)
-         select ns, fresh.id, reducer_version, seq, bytes from forge.snapshot, fresh where stream_id = $1
-       )
-       insert into forge.listing (ns, stream_id, kind, status, detail_status, title, subject, version, labels, approvals, created_at, updated_at)
-       select ns, fresh.id, kind, status, detail_status, title, 'bench_' || index % ${KINDS}, version, jsonb_build_object('batch', (index % ${KINDS})::text, 'seeded', 'yes'), approvals,
-         date_trunc('milliseconds', created_at - interval '30 days' * (1 - index::float8 / $4::float8)), updated_at
-       from template, fresh`,
-      [runId, made, size, count],
-    );
-    made += size;
-    progress(`  ${made} finished runs`);
-  }
-  await pool.query("vacuum analyze");
-  await pool.query("checkpoint");
-  return made;
-}
 
 interface Plan {
   readonly "Actual Rows": number;
@@ -99,7 +64,8 @@ export interface Store extends Peer {
 
 export async function measureFinishedRuns(empty: Peer, seeded: Store, scale: PeerScale, until: number, progress: (text: string) => void): Promise<Section> {
   const { fleet, database } = seeded;
-  const made = await seedFinishedRuns(database.pool, fleet.client, scale.finishedRuns, until - AFTER_SEEDING_MS, progress);
+  const runId = await completeRun(fleet.client, functionRun(1));
+  const made = await copyStream(database.pool, runId, scale.finishedRuns, until - AFTER_SEEDING_MS, progress);
   const { rows: held } = await database.pool.query<{ count: number }>("select count(*)::int as count from forge.listing where final");
   // The run that was copied is one more.
   if (held[0]?.count !== made + 1) throw new Error(`${made} finished runs were made, and the database holds ${held[0]?.count}`);
@@ -108,7 +74,7 @@ export async function measureFinishedRuns(empty: Peer, seeded: Store, scale: Pee
     ["status", { status: RunStatus.COMPLETED }],
     ["workflow", { workflowId: "bench_7" }],
     ["workflow and status", { workflowId: "bench_7", status: RunStatus.COMPLETED }],
-    [`label of one in ${KINDS}`, { labels: { batch: "7" } }],
+    [`label of one in ${COPY_KINDS}`, { labels: { batch: "7" } }],
     ["label of all", { labels: { seeded: "yes" } }],
   ] as const;
   const listings: Row[] = [];

@@ -13,6 +13,8 @@ import type { ServerConfig, ServerReady } from "./messages.ts";
 // A control plane, with or without an executor in its process, as `forge up` has them; its store counts what is written.
 
 const NAMESPACE = "default";
+/** Several may share a database, where a worker and a credential have their names for themselves. */
+const NAME = `bench-${process.pid}`;
 const { connection, project, models } = configOf<ServerConfig>();
 const cleanup = new AsyncDisposableStack();
 const statements = countStatements();
@@ -31,12 +33,12 @@ cleanup.defer(() => server.close());
 const bare = await startBareServer();
 cleanup.defer(() => bare.close());
 if (project !== undefined) {
-  const port = createLocalClient(apis, { namespace: NAMESPACE, principal: "worker:bench", role: "worker" });
+  const port = createLocalClient(apis, { namespace: NAMESPACE, principal: `worker:${NAME}`, role: "worker" });
   cleanup.defer(() => port.close());
   const functionsDirectory = path.join(project, "functions");
   const executor = await startExecutor({
     port,
-    name: "bench",
+    name: NAME,
     queues: ["default"],
     workspace: project,
     ...(models === undefined ? { functionsDirectory, environment: {} } : { environment: models, servesTools: false }),
@@ -45,7 +47,7 @@ if (project !== undefined) {
   cleanup.defer(() => executor.stop());
 }
 const [clientToken, workerToken] = [newToken(), newToken()];
-await grant(store, clientToken, { id: "bench", role: "admin", namespaces: [NAMESPACE], queues: [] });
-await grant(store, workerToken, { id: "worker:bench", role: "worker", namespaces: [NAMESPACE], queues: ["default"] });
+await grant(store, clientToken, { id: NAME, role: "admin", namespaces: [NAMESPACE], queues: [] });
+await grant(store, workerToken, { id: `worker:${NAME}`, role: "worker", namespaces: [NAMESPACE], queues: ["default"] });
 const ready: ServerReady = { type: "ready", url: server.url, clientToken, workerToken, bareUrl: bare.url };
 serve(ready, { stop: () => cleanup.disposeAsync(), writes: () => counting.writes(), statements });

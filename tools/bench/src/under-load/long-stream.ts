@@ -1,5 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { createLocalClient, type ForgeClient } from "@forge/client";
+import { createLocalClient } from "@forge/client";
 import { createControlPlane } from "@forge/engine";
 import { GetSessionSnapshotResponseSchema } from "@forge/protocol/session";
 import { createPostgresStore, type PostgresConnection } from "@forge/store-postgres";
@@ -10,16 +10,11 @@ import type { Row } from "../report/row.ts";
 import { quantile } from "../statistics.ts";
 import { alternate } from "./alternate.ts";
 import type { LoadScale } from "./scale.ts";
-import { checkWrites, followSession, openSessions, write } from "./subject.ts";
+import { checkWrites, followSession, openSessions, writeMany } from "./subject.ts";
 
 const SHORT = 100;
 const LOADS = 200;
-const IN_FLIGHT = 256;
 const RATIO_MAX = 1.5;
-
-async function writeMany(client: ForgeClient, sessionId: string, count: number): Promise<void> {
-  await measure(IN_FLIGHT, { seconds: 600, countMax: count }, async () => void (await write(client, sessionId)));
-}
 
 /**
  * Two sessions with the same state, one behind many events. A control plane that keeps one stream in memory loads each time that it is asked for the other, which is what it does

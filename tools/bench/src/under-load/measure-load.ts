@@ -2,13 +2,15 @@ import { type BenchDatabase, openDatabase } from "../database.ts";
 import { describeMachine, type Machine } from "../machine.ts";
 import type { Section } from "../report/row.ts";
 import { type Fleet, startFleet } from "../server/fleet.ts";
+import { measureControlPlanes } from "./control-planes.ts";
 import { measureFanOut } from "./fan-out.ts";
 import { measureIdle } from "./idle.ts";
 import { measureOpenTransaction } from "./open-transaction.ts";
 import type { LoadScale } from "./scale.ts";
+import { measureStreams } from "./streams.ts";
 import { measureSubscriber } from "./subscriber.ts";
 
-export const LOAD_SECTIONS = ["fan-out", "subscriber", "open-transaction", "idle"] as const;
+export const LOAD_SECTIONS = ["fan-out", "subscriber", "streams", "control-planes", "open-transaction", "idle"] as const;
 export type LoadSection = (typeof LOAD_SECTIONS)[number];
 
 type Progress = (text: string) => void;
@@ -35,6 +37,8 @@ export async function measureLoad(
   const measurements: Readonly<Record<LoadSection, () => Promise<Section>>> = {
     "fan-out": () => onItsOwn((fleet, { pool }) => measureFanOut(fleet, pool, scale, progress)),
     subscriber: () => onItsOwn((fleet, database) => measureSubscriber(fleet, database, scale, progress)),
+    streams: () => measureStreams(scale, progress),
+    "control-planes": () => measureControlPlanes(scale, progress),
     "open-transaction": () => onItsOwn((fleet, database) => measureOpenTransaction(fleet, database, scale, progress)),
     idle: () => onItsOwn((fleet, { pool }) => measureIdle(fleet, pool, scale, progress)),
   };

@@ -11,8 +11,12 @@ export interface LoadScale {
   readonly idleSeconds: number;
   /** Events of the long stream. */
   readonly longStream: number;
-  /** Streams of the large store. */
-  readonly streams: number;
+  /** Sizes that grow, the smallest first: streams of a store, events of a stream, bytes of a state. */
+  readonly streams: readonly number[];
+  readonly events: readonly number[];
+  readonly stateBytes: readonly number[];
+  /** Commands one after the other, in a round. */
+  readonly commands: number;
   readonly sustainedSeconds: number;
 }
 
@@ -24,7 +28,10 @@ export const LOAD_FULL: LoadScale = {
   steadySeconds: 60,
   idleSeconds: 20,
   longStream: 100_000,
-  streams: 1_000_000,
+  streams: [1_000, 1_000_000],
+  events: [100, 10_000, 100_000],
+  stateBytes: [1_000, 100_000, 5_000_000],
+  commands: 500,
   sustainedSeconds: 600,
 };
 /** Says whether it works at all. */
@@ -36,6 +43,9 @@ export const LOAD_QUICK: LoadScale = {
   steadySeconds: 5,
   idleSeconds: 5,
   longStream: 5_000,
-  streams: 10_000,
+  streams: [1_000, 10_000],
+  events: [100, 2_000],
+  stateBytes: [1_000, 200_000],
+  commands: 50,
   sustainedSeconds: 60,
 };

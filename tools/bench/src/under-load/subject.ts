@@ -3,8 +3,12 @@ import { type ConnectClient, commandHeader, createConnectClient, type ForgeClien
 import { StreamKind } from "@forge/protocol/common";
 import type { Event } from "@forge/protocol/event";
 import type pg from "pg";
+import { measure } from "../load.ts";
 import { type Follower, follow } from "../measurements/follow.ts";
 import type { Fleet } from "../server/fleet.ts";
+
+const WRITES_AT_ONCE = 256;
+const WRITE_SECONDS_MAX = 600;
 
 /** Something that streams can be written to and followed at by the same client: Forge, or the bare server. */
 export interface Subject {
@@ -44,6 +48,11 @@ export async function openSessions(client: ForgeClient, count: number): Promise<
 export async function write(client: Pick<ForgeClient, "session">, sessionId: string): Promise<number> {
   const { seq } = await client.session.updateSessionPolicy({ header: commandHeader(), sessionId, policy: {} });
   return Number(seq);
+}
+
+/** As many writes as a number, many at once: those that wait together share an append. */
+export async function writeMany(client: Pick<ForgeClient, "session">, sessionId: string, count: number): Promise<void> {
+  await measure(WRITES_AT_ONCE, { seconds: WRITE_SECONDS_MAX, countMax: count }, async () => void (await write(client, sessionId)));
 }
 
 export function followSession(client: ForgeClient, id: string, onEvent: (event: Event) => void, afterSeq = 0): Follower {
