@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Batcher } from "./batcher.ts";
 
 /** A sender whose batches end when told. */
@@ -74,5 +74,38 @@ describe("Batcher", () => {
     await turn();
     sent[1]?.end();
     expect(await next).toBe("done 3");
+  });
+
+  it("keeps its distance where it is told to: the first goes at once, what follows waits for company", async () => {
+    vi.useFakeTimers();
+    try {
+      const sent: (readonly number[])[] = [];
+      const batcher = new Batcher(
+        async (items: readonly number[]) => {
+          sent.push(items);
+          return items;
+        },
+        { concurrency: 1, batchMax: 10, intervalMs: 100 },
+      );
+      const first = batcher.submit(1);
+      await vi.advanceTimersByTimeAsync(0);
+      expect([sent, await first]).toEqual([[[1]], 1]);
+      const rest = [batcher.submit(2)];
+      await vi.advanceTimersByTimeAsync(60);
+      rest.push(batcher.submit(3));
+      await vi.advanceTimersByTimeAsync(30);
+      expect(sent).toEqual([[1]]);
+      await vi.advanceTimersByTimeAsync(20);
+      expect([sent, await Promise.all(rest)]).toEqual([
+        [[1], [2, 3]],
+        [2, 3],
+      ]);
+      await vi.advanceTimersByTimeAsync(1_000);
+      void batcher.submit(4);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(sent.at(-1)).toEqual([4]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -13,6 +13,8 @@ export interface BatcherOptions {
   readonly concurrency: number;
   /** Items in one batch at most. */
   readonly batchMax: number;
+  /** Batches follow each other at this distance at least, for what is not urgent: company for the next is waited for, never for the first. Absent: none. */
+  readonly intervalMs?: number;
 }
 
 /**
@@ -25,6 +27,8 @@ export class Batcher<Item, Outcome> {
   #waiting: Waiting<Item, Outcome>[] = [];
   #inFlight = 0;
   #scheduled = false;
+  /** When the next batch may go; of performance.now(). */
+  #nextAtMs = 0;
 
   constructor(send: (items: readonly Item[]) => Promise<readonly Outcome[]>, options: BatcherOptions) {
     this.#send = send;
@@ -42,10 +46,15 @@ export class Batcher<Item, Outcome> {
   #schedule(): void {
     if (this.#scheduled || this.#inFlight >= this.#options.concurrency) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    const { intervalMs = 0 } = this.#options;
+    const go = (): void => {
       this.#scheduled = false;
+      this.#nextAtMs = performance.now() + intervalMs;
       while (this.#waiting.length > 0 && this.#inFlight < this.#options.concurrency) void this.#flush(this.#share());
-    });
+    };
+    const restMs = intervalMs > 0 ? this.#nextAtMs - performance.now() : 0;
+    if (restMs > 0) setTimeout(go, restMs);
+    else setImmediate(go);
   }
 
   /**

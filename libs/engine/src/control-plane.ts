@@ -93,6 +93,8 @@ const REGISTRY_MS = 3_000;
 /** After a start, workers that were there before have joined again by then, or will not come. */
 const FIRST_WORKER_MS = 3_000;
 const EXPIRE_MAX = 500;
+/** Of more routes in which work waits, every worker asks for itself. */
+const ROUTES_MAX = 1_000;
 const TIMER_LEASE_MS = 30_000;
 /** Nobody waits for an archive; a round takes hundreds of runs. */
 const ARCHIVE_MS = 60_000;
@@ -219,10 +221,17 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       }
     }
     if (!dispatches) return;
-    placement.touch();
+    await touchWaiting();
     await workersAreBack();
     deliverCommands();
     await lost.settleCancelled();
+  }
+
+  /** Workers ask the store only where something waits for them: most often nothing does, and there may be many. */
+  async function touchWaiting(): Promise<void> {
+    const waiting = await store.waitingRoutes(ROUTES_MAX);
+    if (waiting.length === ROUTES_MAX) placement.touch();
+    for (const { namespace, route } of waiting) placement.touch(namespace, route);
   }
 
   /** A turn's tools are those that are served when it starts, so that what waited from before a start waits until its workers are back as well. */

@@ -197,7 +197,7 @@ for (const { name, open } of testDatabases()) {
       const worker = async (store: Store, sessionId: string): Promise<void> => {
         for (let round = 0; settledBy.size < streams.length && round < ROUNDS_MAX; round++) {
           const tasks = await store.leaseTasks({ namespace, routes: [route], owner: sessionId, ttlMs: 10, limit: 5 });
-          await Promise.all([store.heartbeat({ sessionId, ttlMs: 10, held: tasks.slice(1) }), store.expireLeases(100)]);
+          await Promise.all([store.heartbeat([{ sessionId, held: tasks.slice(1) }], 10), store.expireLeases(100)]);
           const proofs = tasks.map(({ streamId, key, epoch, token }) => ({ streamId, key, epoch, token: token as Uint8Array }));
           const outcomes = await store.append(
             proofs.map((proof) =>

@@ -16,7 +16,7 @@ import { findSchedule, findScheduleRun, listSchedules, pauseSchedule, removeSche
 import { toForgeError } from "./storage-error.ts";
 import { findCommands, heads, load, pruneDeltas, readEvents, saveSnapshot } from "./streams.ts";
 import { heartbeat } from "./tasks/heartbeat.ts";
-import { leaseCancelled, leaseInternal, leaseTasks, unlease } from "./tasks/lease.ts";
+import { leaseCancelled, leaseInternal, leaseTasks, unlease, waitingRoutes } from "./tasks/lease.ts";
 import { leasedTask } from "./tasks/leased-task.ts";
 import { expireLeases, releaseOwners } from "./tasks/release.ts";
 import { hasWork, repairTasks, tasksOf } from "./tasks/repair.ts";
@@ -118,10 +118,11 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     removePrincipal: async (...named) => await removePrincipal(reads, ...named),
 
     leaseTasks: async (request) => await leaseTasks(reads, request),
+    waitingRoutes: async (limit) => await waitingRoutes(reads, limit),
     leaseInternal: async (request) => await leaseInternal(reads, request),
     leaseCancelled: async (request) => await leaseCancelled(reads, request),
     unlease: async (tasks) => await unlease(reads, tasks),
-    heartbeat: async (request) => await heartbeat(reads, request),
+    heartbeat: async (...beats) => await heartbeat(reads, ...beats),
     releaseOwners: async (owners) => await releaseOwners(reads, owners),
     expireLeases: async (...asked) => await expireLeases(reads, ...asked),
     leasedTask: async (...asked) => await leasedTask(reads, ...asked),

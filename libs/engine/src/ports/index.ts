@@ -28,4 +28,4 @@ export type {
   Wakeup,
 } from "./store.ts";
 export type { StoredEvent } from "./stored-event.ts";
-export type { StoredTask, StoredWorker, TaskId, TaskStore } from "./task-store.ts";
+export type { Heartbeat, HeartbeatAnswer, StoredTask, StoredWorker, TaskId, TaskStore } from "./task-store.ts";

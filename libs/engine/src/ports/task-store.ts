@@ -28,6 +28,20 @@ export interface TaskId {
   readonly key: string;
 }
 
+/** A worker session says that it lives, and what it holds. */
+export interface Heartbeat {
+  readonly sessionId: string;
+  readonly held: readonly (TaskId & { readonly epoch: number })[];
+}
+
+export interface HeartbeatAnswer {
+  /** False: the session has ended. */
+  readonly known: boolean;
+  /** Of what it holds: asked to stop, and no longer its own. */
+  readonly cancelled: readonly TaskId[];
+  readonly lost: readonly TaskId[];
+}
+
 export interface StoredWorker {
   readonly sessionId: string;
   readonly namespace: string;
@@ -52,7 +66,9 @@ export interface TaskStore {
     /** Streams whose tasks are left to others. */
     except?: readonly string[];
   }): Promise<readonly StoredTask[]>;
-  /** The same for the control plane's own timers and commands of every namespace; commands in order of their key within a source and target stream. */
+  /** Routes in which due work waits that nobody holds, at most limit. */
+  waitingRoutes(limit: number): Promise<readonly { namespace: string; route: string }[]>;
+  /** As leaseTasks for the control plane's own timers and commands of every namespace; commands in order of their key within a source and target stream. */
   leaseInternal(request: {
     kind: "timer" | "command";
     owner: string;
@@ -60,11 +76,15 @@ export interface TaskStore {
     limit: number;
     except?: readonly string[];
   }): Promise<{ tasks: readonly StoredTask[]; nextDueInMs: number | undefined }>;
-  /** Extends what the owner holds and names; unowns what it holds and does not name (unstarted, with its routes) or returns it as abandoned (started). */
-  heartbeat(request: { sessionId: string; ttlMs: number; held: readonly (TaskId & { epoch: number })[] }): Promise<{
-    known: boolean;
-    cancelled: readonly TaskId[];
-    lost: readonly TaskId[];
+  /**
+   * Of worker sessions: extends what they hold and name; unowns what they hold and do not name (unstarted, with its routes) or returns it as abandoned
+   * (started). The answers are in the order of the heartbeats.
+   */
+  heartbeat(
+    beats: readonly Heartbeat[],
+    ttlMs: number,
+  ): Promise<{
+    answers: readonly HeartbeatAnswer[];
     abandoned: readonly StoredTask[];
     routes: readonly { namespace: string; route: string }[];
   }>;

@@ -31,6 +31,25 @@ export async function leaseTasks(
   return inDueOrder(rows);
 }
 
+const WAITING = sql`t.owner is null and t.kind = 'work' and not t.cancel_requested`;
+
+/** Goes from route to route in the index of dispatch, so that it costs as many steps as there are routes, however many tasks wait in each. */
+export async function waitingRoutes(database: Database, limit: number): Promise<readonly { namespace: string; route: string }[]> {
+  return await database.run<{ namespace: string; route: string }>(
+    "forge_waiting_routes",
+    sql`
+    with recursive r as (
+      (select t.ns, t.route from forge.task t where ${WAITING} order by t.ns, t.route limit 1)
+      union all
+      select next.ns, next.route from r cross join lateral (
+        select t.ns, t.route from forge.task t where ${WAITING} and (t.ns, t.route) > (r.ns, r.route) order by t.ns, t.route limit 1
+      ) next
+    )
+    select r.ns as namespace, r.route from r
+    where exists (select from forge.task t where ${WAITING} and t.ns = r.ns and t.route = r.route and t.due_at <= now()) limit ${limit}::int`,
+  );
+}
+
 /**
  * Leases the control plane's own due timers or commands. A stream's commands leave in order of their keys (by bytes): none is leased while an earlier one exists,
  * leased or not. nextDueInMs is how long, by the database's clock, until another becomes due.

@@ -248,6 +248,35 @@ export function describeTasks(suite: Suite): void {
     });
   });
 
+  describe("routes in which work waits", () => {
+    it("are those of due work that nobody holds, each once however much waits, of every namespace, and no more than asked for", async () => {
+      const { store, pool } = suite;
+      await pool.query("delete from forge.task");
+      expect(await store.waitingRoutes(10)).toEqual([]);
+      const [one, other] = [newNamespace(), newNamespace()].toSorted() as [string, string];
+      const lease = { owner: "w", token: randomBytes(16), ttlMs: 60_000 };
+      const [waits, taken, later, stops] = ["a", "b", "c", "d"].map((name) => `default tool:${name}`) as [string, string, string, string];
+      const crowd = Array.from({ length: 50 }, (_, index) => aTask({ key: `waits ${index}`, route: waits }));
+      const streamId = await streamWith(
+        one,
+        ...crowd,
+        aTask({ key: "taken", route: taken, lease }),
+        aTask({ key: "later", route: later, dueAtMs: Date.now() + 60_000 }),
+        aTask({ key: "stops", route: stops }),
+        aTask({ key: "timer", kind: "timer", route: "timer" }),
+      );
+      await mustAppend(store, anAppend({ namespace: one, streamId, expectedSeq: 1, cancelTasks: ["stops"] }));
+      await streamWith(other, aTask({ key: "first", route: later }), aTask({ key: "second", route: waits }));
+      const expected = [
+        { namespace: one, route: waits },
+        { namespace: other, route: waits },
+        { namespace: other, route: later },
+      ];
+      expect(await store.waitingRoutes(10)).toEqual(expected);
+      expect(await store.waitingRoutes(2)).toEqual(expected.slice(0, 2));
+    });
+  });
+
   describe("work left", () => {
     it("is work and commands of any namespace, leased or due later, not timers", async () => {
       const { store, pool } = suite;

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { StoredWorker } from "@forge/engine/ports";
+import type { HeartbeatAnswer, StoredWorker } from "@forge/engine/ports";
 import { describe, expect, it } from "vitest";
 import { anAppend, aTask, newNamespace, newStreamId } from "../builders.ts";
 import { mustAppend, type Suite } from "./suite.ts";
@@ -57,7 +57,11 @@ export function describeWorkers(suite: Suite): void {
       const removed = (await Promise.all([store.removeDeadWorkers(), other.removeDeadWorkers()])).flat();
       expect(removed.filter((sessionId) => sessionId === dead.sessionId)).toHaveLength(1);
       expect(removed).not.toContain(alive.sessionId);
-      expect((await store.heartbeat({ sessionId: dead.sessionId, ttlMs: TTL_MS, held: [] })).known).toBe(false);
+      const { answers } = await store.heartbeat(
+        [dead, alive].map(({ sessionId }) => ({ sessionId, held: [] })),
+        TTL_MS,
+      );
+      expect(answers.map(({ known }) => known)).toEqual([false, true]);
     });
   });
 
@@ -103,7 +107,9 @@ export function describeWorkers(suite: Suite): void {
       await mustAppend(store, anAppend({ namespace, streamId: startedStream, expectedSeq: 1, requires: [proof], starts: ["started"] }));
 
       const held = ["held", "cancelled", "not mine", "gone"].map((key) => ({ namespace, streamId, key, epoch: 1 }));
-      const answer = await store.heartbeat({ sessionId, ttlMs: TTL_MS, held: [...held, { namespace, streamId: "no-uuid", key: "held", epoch: 1 }] });
+      const beat = { sessionId, held: [...held, { namespace, streamId: "no-uuid", key: "held", epoch: 1 }] };
+      const { answers, abandoned } = await store.heartbeat([beat], TTL_MS);
+      const [answer] = answers as [HeartbeatAnswer];
       expect(answer.known).toBe(true);
       expect(answer.cancelled).toEqual([{ namespace, streamId, key: "cancelled" }]);
       expect(answer.lost.toSorted((a, b) => a.key.localeCompare(b.key))).toEqual([
@@ -111,8 +117,8 @@ export function describeWorkers(suite: Suite): void {
         { namespace, streamId: "no-uuid", key: "held" },
         { namespace, streamId, key: "not mine" },
       ]);
-      expect(answer.abandoned).toHaveLength(1);
-      expect(answer.abandoned[0]).toMatchObject({ key: "started", epoch: 2, owner: "reaper", started: true });
+      expect(abandoned).toHaveLength(1);
+      expect(abandoned[0]).toMatchObject({ key: "started", epoch: 2, owner: "reaper", started: true });
 
       const tasks = new Map((await store.tasksOf(namespace, streamId)).map((task) => [task.key, task]));
       expect(tasks.get("held")).toMatchObject({ owner: sessionId, epoch: 1 });
@@ -130,11 +136,11 @@ export function describeWorkers(suite: Suite): void {
       await store.saveWorker(worker, TTL_MS);
       await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 0, addTasks: [aTask({ key: "t" })] }));
       await store.leaseTasks({ namespace, routes: ["default tool:echo"], owner: worker.sessionId, ttlMs: TTL_MS, limit: 1 });
-      const silent = { sessionId: worker.sessionId, ttlMs: TTL_MS, held: [] };
-      await store.heartbeat(silent);
+      const silent = [{ sessionId: worker.sessionId, held: [] }];
+      await store.heartbeat(silent, TTL_MS);
       expect((await store.tasksOf(namespace, streamId))[0]).toMatchObject({ owner: worker.sessionId, epoch: 1 });
       await suite.pool.query("update forge.task set lease_until = lease_until - interval '3 seconds' where ns = $1", [namespace]);
-      await store.heartbeat(silent);
+      await store.heartbeat(silent, TTL_MS);
       expect((await store.tasksOf(namespace, streamId))[0]).toMatchObject({ owner: undefined, epoch: 1 });
     });
 
@@ -148,9 +154,42 @@ export function describeWorkers(suite: Suite): void {
       await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 0, addTasks }));
       const before = await store.tasksOf(namespace, streamId);
       const named = (key: string, epoch: number) => ({ namespace, streamId, key, epoch });
-      const answer = await store.heartbeat({ sessionId: mine.sessionId, ttlMs: 1_000, held: [named("mine", 1), named("theirs", 1), named("mine", 2)] });
-      expect(answer.lost).toEqual(["theirs", "mine"].map((key) => ({ namespace, streamId, key })));
+      const { answers } = await store.heartbeat([{ sessionId: mine.sessionId, held: [named("mine", 1), named("theirs", 1), named("mine", 2)] }], 1_000);
+      expect(answers[0]?.lost).toEqual(["theirs", "mine"].map((key) => ({ namespace, streamId, key })));
       expect(await store.tasksOf(namespace, streamId)).toEqual(before);
+    });
+
+    it("answers many at once, each for itself, whatever another one names", async () => {
+      const { store } = suite;
+      const [namespace, streamId] = [newNamespace(), newStreamId()];
+      const [one, other, hostile] = ["one", "other", "hostile"].map((name) => aWorker({ namespace, name })) as [StoredWorker, StoredWorker, StoredWorker];
+      const lease = (owner: string) => ({ owner, token: randomBytes(16), ttlMs: 1_000 });
+      for (const worker of [one, other, hostile]) await store.saveWorker(worker, TTL_MS);
+      const addTasks = [
+        aTask({ key: "of one", lease: lease(one.sessionId) }),
+        aTask({ key: "of the other", lease: lease(other.sessionId) }),
+        aTask({ key: "unnamed", lease: lease(other.sessionId) }),
+      ];
+      await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 0, addTasks }));
+      const named = (key: string, epoch = 1) => ({ namespace, streamId, key, epoch });
+      const beats = [
+        { sessionId: one.sessionId, held: [named("of one")] },
+        { sessionId: newStreamId(), held: [] },
+        { sessionId: hostile.sessionId, held: [named("unnamed"), named("a\0b"), named("of one", 2 ** 32 - 1)] },
+        { sessionId: other.sessionId, held: [named("of the other")] },
+      ];
+      const { answers, abandoned, routes } = await store.heartbeat(beats, TTL_MS);
+      expect(answers.map(({ known }) => known)).toEqual([true, false, true, true]);
+      expect(answers.map(({ lost }) => lost.map(({ key }) => key))).toEqual([[], [], ["unnamed", "a\0b", "of one"], []]);
+      expect([abandoned, routes]).toEqual([[], [{ namespace, route: "default tool:echo" }]]);
+      const owners = new Map((await store.tasksOf(namespace, streamId)).map(({ key, owner }) => [key, owner]));
+      expect(owners).toEqual(
+        new Map([
+          ["of one", one.sessionId],
+          ["of the other", other.sessionId],
+          ["unnamed", undefined],
+        ]),
+      );
     });
   });
 }
