@@ -1,12 +1,9 @@
 import { commandHeader, type ForgeClient } from "@forge/client";
 import { StreamKind } from "@forge/protocol/common";
 import { follow } from "./follow.ts";
-
-/** Turns in one session; after so many another one is opened, so that a turn's cost is not that of a long conversation. */
-const TURNS_PER_SESSION = 10;
+import { TEXT, TURNS_PER_SESSION } from "./turn-contents.ts";
 
 const MODEL = "demo/echo";
-const TEXT = "The quick brown fox jumps over the lazy dog.";
 const END = /^turn\.(?:completed|failed|cancelled|abandoned)$/;
 
 /** A session, and somebody who follows it. */

@@ -69,6 +69,36 @@ export const GRAPHILE_WORKER: Library = {
   completed: "select 0 as count",
 };
 
+// A run is an append, told by its stream and the version after it.
+export const EMMETT: Library = {
+  name: "Emmett",
+  program: "emmett",
+  check: async (pool, ids, steps) => {
+    const { rows } = await pool.query<{ runs: number; steps: number }>(
+      `select count(*)::int as runs, count(distinct m.message_id)::int as steps
+       from unnest($1::text[]) as id join public.emt_messages m on m.stream_id = split_part(id, '/', 1) and m.stream_position = split_part(id, '/', 2)::bigint`,
+      [ids],
+    );
+    expectRecords(ids, steps, rows[0]);
+  },
+  completed: "select count(*)::int as count from public.emt_messages",
+};
+
+// A run is a turn, told by its conversation: the question has a checkpoint, and so has the beginning and the answer.
+export const LANGGRAPH_AGENT: Library = {
+  name: "LangGraph.js agent",
+  program: "langgraph-agent",
+  check: async (pool, ids, steps) => {
+    const { rows } = await pool.query<{ runs: number; steps: number }>(
+      `select count(*) filter (where metadata->>'source' = 'input')::int as runs, (count(*) filter (where metadata->>'source' = 'loop') / 2)::int as steps
+       from public.checkpoints where thread_id = any($1)`,
+      [[...new Set(ids)]],
+    );
+    expectRecords(ids, steps, rows[0]);
+  },
+  completed: "select count(*)::int as count from public.checkpoints where metadata->>'source' = 'input'",
+};
+
 /** In a database of its own on the same server as everybody's. The first opening makes it. */
 export async function openLibrary(library: Library, database: BenchDatabase, log?: string): Promise<RecoverablePeer> {
   const { name, program } = library;

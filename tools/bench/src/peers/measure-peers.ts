@@ -1,23 +1,26 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { openDatabase } from "../database.ts";
+import { type BenchDatabase, openDatabase } from "../database.ts";
 import { describeMachine, type Machine } from "../machine.ts";
 import type { Section } from "../report/row.ts";
 import { startFleet } from "../server/fleet.ts";
+import { measureAppendsBeside, openAppends } from "./appends.ts";
 import { measureDurableSteps } from "./durable-steps.ts";
 import { measureFinishedRuns } from "./finished-runs.ts";
 import { forgeRounds, openForge } from "./forge-peer.ts";
 import { measureGrowth } from "./growth.ts";
 import { installPeers } from "./install.ts";
-import { DBOS, GRAPHILE_WORKER, LANGGRAPH, openLibrary } from "./library-peer.ts";
+import { DBOS, EMMETT, GRAPHILE_WORKER, LANGGRAPH, LANGGRAPH_AGENT, openLibrary } from "./library-peer.ts";
+import type { Peer } from "./peer.ts";
 import { measureRecovery } from "./recovery.ts";
 import { openRestate } from "./restate-peer.ts";
 import { failure, openPeers } from "./rounds.ts";
 import { measureRunLatency } from "./run-latency.ts";
 import { PEERS_MS_MAX, type PeerScale } from "./scale.ts";
+import { measureTurnLatency, openTurns } from "./turn-latency.ts";
 
-export const PEER_SECTIONS = ["steps", "latency", "recovery", "growth", "finished"] as const;
+export const PEER_SECTIONS = ["appends", "steps", "latency", "turn", "recovery", "growth", "finished"] as const;
 export type PeerSection = (typeof PEER_SECTIONS)[number];
 
 type Progress = (text: string) => void;
@@ -54,6 +57,21 @@ async function measureSteady(wanted: (name: PeerSection) => boolean, scale: Peer
     sections.push(told({ ...section, note: [section.note, ...queueFailures].join(" ") }));
   }
   return sections;
+}
+
+/** Each with one other, on a server of their own. */
+async function measurePair(
+  openings: (database: BenchDatabase) => Parameters<typeof openPeers>[0],
+  measure: (peers: readonly Peer[]) => Promise<Section>,
+  progress: Progress,
+): Promise<Section> {
+  await using cleanup = new AsyncDisposableStack();
+  const database = await openDatabase(2);
+  cleanup.defer(() => database.close());
+  const { peers, failures } = await openPeers(openings(database), progress);
+  for (const peer of peers) cleanup.defer(() => peer.close());
+  const section = await measure(peers);
+  return { ...section, note: [section.note, ...failures].join(" ") };
 }
 
 /** On a server of their own, because they are killed. */
@@ -99,7 +117,7 @@ async function measureFull(scale: PeerScale, until: number, progress: Progress):
 }
 
 /**
- * Measures beside the peers, in eleven minutes and what the last of its rounds takes. What fails is told of on stderr and in its section, and the rest goes on.
+ * Measures beside the peers, in twelve minutes and what the last of its rounds takes. What fails is told of on stderr and in its section, and the rest goes on.
  */
 export async function measurePeers(
   wanted: (name: PeerSection) => boolean,
@@ -127,10 +145,30 @@ export async function measurePeers(
   const machine = await describeMachine(database.serverVersion);
   await database.close();
   const versions = await installPeers(progress);
-  if (wanted("steps") || wanted("latency")) await attempt("Durable steps beside others", () => measureSteady(wanted, scale, until(4), progress));
+  if (wanted("appends")) {
+    progress("appends beside Emmett");
+    const openings = (database: BenchDatabase) => [
+      { name: "Forge", open: () => openAppends(database) },
+      { name: EMMETT.name, open: () => openLibrary(EMMETT, database) },
+    ];
+    await attempt("Appends beside Emmett", async () => [
+      await measurePair(openings, (peers) => measureAppendsBeside(peers, scale, until(1), progress), progress),
+    ]);
+  }
+  if (wanted("turn")) {
+    progress("a turn beside an agent of LangGraph.js");
+    const openings = (database: BenchDatabase) => [
+      { name: "Forge", open: () => openTurns(database) },
+      { name: LANGGRAPH_AGENT.name, open: () => openLibrary(LANGGRAPH_AGENT, database) },
+    ];
+    await attempt("A turn beside an agent", async () => [
+      await measurePair(openings, (peers) => measureTurnLatency(peers, scale, until(2), progress), progress),
+    ]);
+  }
+  if (wanted("steps") || wanted("latency")) await attempt("Durable steps beside others", () => measureSteady(wanted, scale, until(5), progress));
   if (wanted("recovery")) {
     progress("recovery beside others");
-    await attempt("Recovery beside others", async () => [await measureKilled(scale, until(6.5), progress)]);
+    await attempt("Recovery beside others", async () => [await measureKilled(scale, until(7.5), progress)]);
   }
   if (wanted("growth")) {
     progress("a long run");

@@ -29,9 +29,9 @@ function writerOf(client: ConnectClient, workerSessionId: string, lease?: TaskLe
   };
 }
 
-export async function openBareWriter({ client, open }: Subject): Promise<OutputWriter> {
-  const [streamId] = (await open(1)) as [string];
-  return { streamId, write: writerOf(client, streamId), close: () => Promise.resolve() };
+export async function openBareWriter(subject: Subject): Promise<OutputWriter> {
+  const [streamId] = (await subject.open(1)) as [string];
+  return { streamId, write: writerOf(subject.client, streamId), close: () => Promise.resolve() };
 }
 
 /** A worker that holds the model call of a turn, and says that it lives until it is closed. */
