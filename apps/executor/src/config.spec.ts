@@ -7,6 +7,12 @@ describe("the executor's settings", () => {
     expect(readConfig({ FORGE_QUEUES: "a, b" }).FORGE_QUEUES).toEqual(["a", "b"]);
   });
 
+  it("serves models and tools unless one of them is left to another", () => {
+    expect(readConfig({}).FORGE_SERVES).toEqual(["models", "tools"]);
+    expect(readConfig({ FORGE_SERVES: " tools " }).FORGE_SERVES).toEqual(["tools"]);
+    for (const wrong of ["", "functions", "models,x"]) expect(() => readConfig({ FORGE_SERVES: wrong })).toThrow(/FORGE_SERVES/);
+  });
+
   it("names every variable that is wrong", () => {
     expect(() => readConfig({ FORGE_URL: "ftp://x", FORGE_SLOTS: "0" })).toThrow(/FORGE_URL: .*\nFORGE_SLOTS: /);
   });

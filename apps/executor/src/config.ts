@@ -1,6 +1,14 @@
 import { hostname } from "node:os";
 import { z } from "zod";
 
+/** Names with commas between; blanks around them, and empty ones, count for nothing. */
+function names(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
 const ConfigSchema = z.object({
   /** Of the control plane. */
   FORGE_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:7233"),
@@ -9,15 +17,13 @@ const ConfigSchema = z.object({
   /** Stable over restarts, and of this executor alone. */
   FORGE_NAME: z.string().min(1).max(128).default(`executor:${hostname()}`),
   /** With commas between. */
-  FORGE_QUEUES: z
+  FORGE_QUEUES: z.string().default("default").transform(names),
+  /** `models`, `tools` (with functions), or both with a comma between: what is left out is another executor's. */
+  FORGE_SERVES: z
     .string()
-    .default("default")
-    .transform((text) =>
-      text
-        .split(",")
-        .map((part) => part.trim())
-        .filter((part) => part !== ""),
-    ),
+    .default("models,tools")
+    .transform(names)
+    .pipe(z.array(z.enum(["models", "tools"])).min(1)),
   /** What the built-in tools work on. */
   FORGE_WORKSPACE: z.string().min(1).default("."),
   /** The project's functions; unset: none are served. */

@@ -15,6 +15,7 @@ const executor = await startRemoteExecutor({
   token: (await readFile(config.FORGE_TOKEN_FILE, "utf8")).trim(),
   name: config.FORGE_NAME,
   queues: config.FORGE_QUEUES,
+  serves: config.FORGE_SERVES,
   workspace: path.resolve(config.FORGE_WORKSPACE),
   functionsDirectory: config.FORGE_FUNCTIONS_DIR === undefined ? undefined : path.resolve(config.FORGE_FUNCTIONS_DIR),
   slots: config.FORGE_SLOTS,

@@ -21,6 +21,8 @@ export interface ExecutorOptions extends ProjectCode {
   readonly providers?: ProviderConfig;
   /** False where another process serves the built-in tools, which then holds no key; absent: this one does. */
   readonly servesTools?: boolean;
+  /** False where another process serves models; absent: this one does. */
+  readonly servesModels?: boolean;
   /** Hooks around the tools that it serves; absent: none. */
   readonly hooks?: HooksConfig;
   /** Programs that tools.shell may run; absent: all. */
@@ -42,7 +44,6 @@ export interface Executor {
 /** Starts a worker for model calls, built-in tools, and the functions and tools of one project. Resolves once it has joined. */
 export async function startExecutor(options: ExecutorOptions): Promise<Executor> {
   const { logger } = options;
-  const registry = createProviderRegistry({ env: options.environment, config: options.providers });
   const functions =
     options.functionsDirectory === undefined
       ? undefined
@@ -66,11 +67,7 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
       name: options.name,
       queues: options.queues,
       handlers: [
-        ...createModelHandlers({
-          providers: registry.providers,
-          models: registry.models,
-          onCircuitChange: (change) => logger.warn(change, change.message),
-        }),
+        ...(options.servesModels === false ? [] : modelHandlers(options)),
         ...(options.servesTools === false
           ? []
           : hooked(withoutReplaced(createBuiltinTools({ workspace, programs: options.programs }), functions?.handlers ?? []))),
@@ -92,6 +89,11 @@ export async function startExecutor(options: ExecutorOptions): Promise<Executor>
       await functions?.close();
     },
   };
+}
+
+function modelHandlers({ environment, providers: config, logger }: ExecutorOptions): readonly TaskHandler[] {
+  const { providers, models } = createProviderRegistry({ env: environment, config });
+  return createModelHandlers({ providers, models, onCircuitChange: (change) => logger.warn(change, change.message) });
 }
 
 /** A project's own tool takes the place of a built-in one of its name. */

@@ -4,7 +4,9 @@ import { StreamKind } from "@forge/protocol/common";
 import { Decision } from "@forge/protocol/tool";
 import type { Compose } from "./compose.ts";
 
-const SERVICES = ["postgres", "control-plane", "executor"] as const;
+const SERVICES = ["postgres", "control-plane", "executor", "models"] as const;
+/** Those whose images are Forge's. */
+const OWN = ["control-plane", "executor", "models"] as const;
 const FORGE_UID = "10001";
 const TURN_MS_MAX = 60_000;
 const ECHO = { agent: { model: "demo/echo" } };
@@ -13,13 +15,13 @@ const WITH_TOOLS = { agent: { model: "demo/script", tools: ["tools.file", "tools
 
 /**
  * Checks what docker-compose.yml promises of services that have just been started, which a client reaches at `url`; `modelKey` is a key of a model's provider that the
- * executor was given. Errors: the first promise that is broken.
+ * service of models was given. Errors: the first promise that is broken.
  */
 export async function checkServices(compose: Compose, url: string, modelKey: string): Promise<void> {
   for (const service of SERVICES) await compose.healthy(service);
   say("all are healthy");
 
-  for (const service of ["control-plane", "executor"]) {
+  for (const service of OWN) {
     equal(await compose.inside(service, "id", "-u"), FORGE_UID, `${service} must not run as root`);
     equal(
       await compose.inside(service, "sh", "-c", "touch /opt/forge/x 2>/dev/null || echo refused"),
@@ -42,7 +44,8 @@ export async function checkServices(compose: Compose, url: string, modelKey: str
   const token = await compose.inside("control-plane", "cat", "/var/lib/forge/tokens/admin");
   notEqual(token, await compose.inside("executor", "cat", "/var/lib/forge/worker-token/token"));
   const ask = "ls /var/lib/forge/tokens 2>/dev/null || true";
-  equal(await compose.inside("executor", "sh", "-c", ask), "", "the executor can see the administrator's token");
+  for (const service of ["executor", "models"] as const)
+    equal(await compose.inside(service, "sh", "-c", ask), "", `${service} can see the administrator's token`);
   const client = createConnectClient({ url, token });
   try {
     const sessionId = await createSession(client, ECHO);
@@ -50,9 +53,9 @@ export async function checkServices(compose: Compose, url: string, modelKey: str
     say("a turn ends");
     await checkTools(compose, client, modelKey);
     say("tools work in the workspace, and see no key of a model's provider");
-    await compose.kill("executor");
-    await compose.healthy("executor");
-    await takeTurn(client, sessionId, "after the executor was killed");
+    await compose.kill("models");
+    await compose.healthy("models");
+    await takeTurn(client, sessionId, "after the service of models was killed");
     for (const service of SERVICES) await compose.kill(service);
     for (const service of SERVICES) await compose.healthy(service);
     await takeTurn(client, sessionId, "after all were killed");

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
 const ROOT = new URL("../../../", import.meta.url);
-const SERVICES = ["postgres", "control-plane", "executor"];
+const SERVICES = ["postgres", "control-plane", "executor", "models"];
 /** What the entry point of PostgreSQL's image needs to prepare its volume. */
 const POSTGRES_CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"];
 
@@ -43,7 +43,7 @@ function stage(name: string): string {
 }
 
 describe("docker-compose.yml", () => {
-  it("has the three services, and publishes the control plane alone, to this machine", () => {
+  it("has its services, and publishes the control plane alone, to this machine", () => {
     expect(Object.keys(file.services)).toEqual(SERVICES);
     const ports = Object.entries(file.services).flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]));
     expect(ports).toEqual([["control-plane", "127.0.0.1:${FORGE_PORT:-7233}:7233"]]);
@@ -55,12 +55,13 @@ describe("docker-compose.yml", () => {
     expect(reaching.map(([name]) => name)).toEqual(["postgres", "control-plane"]);
   });
 
-  it("shows the administrator's token to nobody but the control plane, and the workers' to the executor to read", () => {
+  it("shows the administrator's token to nobody but the control plane, and the workers' to the executors to read", () => {
     const mounts = Object.entries(file.services).flatMap(([name, { volumes }]) => volumes.map((volume) => `${name} ${volume}`));
     expect(mounts.filter((mount) => mount.includes("token"))).toEqual([
       "control-plane tokens:/var/lib/forge/tokens",
       "control-plane worker-token:/var/lib/forge/worker-token",
       "executor worker-token:/var/lib/forge/worker-token:ro",
+      "models worker-token:/var/lib/forge/worker-token:ro",
     ]);
   });
 
@@ -74,6 +75,7 @@ describe("docker-compose.yml", () => {
       ["postgres", {}],
       ["control-plane", { postgres: { condition: "service_healthy" } }],
       ["executor", { "control-plane": { condition: "service_healthy" } }],
+      ["models", { "control-plane": { condition: "service_healthy" } }],
     ]);
     expect(file.services.postgres?.healthcheck).toBeDefined();
   });
@@ -86,9 +88,21 @@ describe("docker-compose.yml", () => {
   });
 });
 
-describe.each(["control-plane", "executor"])("the image of %s", (name) => {
+it("keeps the keys of providers where nothing runs that an agent writes", () => {
+  const named = (service: string) => Object.keys(file.services[service]?.environment ?? {}).filter((variable) => variable.endsWith("_API_KEY"));
+  expect(SERVICES.filter((service) => named(service).length > 0)).toEqual(["models"]);
+  const { executor, models } = file.services;
+  expect([executor?.environment["FORGE_SERVES"], models?.environment["FORGE_SERVES"]]).toEqual(["tools", "models"]);
+  expect(models?.volumes.filter((volume) => volume.startsWith("workspace"))).toEqual([]);
+});
+
+describe.each([
+  ["control-plane", "control-plane"],
+  ["executor", "executor"],
+  ["models", "executor"],
+])("the image of %s", (service, name) => {
   it("is a stage of the Dockerfile that runs the bundle, without rights, with a health check", () => {
-    expect(file.services[name]?.build).toMatchObject({ target: name });
+    expect(file.services[service]?.build).toMatchObject({ target: name });
     expect(stage(name)).toMatch(/^HEALTHCHECK /m);
     expect(stage(name)).toContain(`ENTRYPOINT ["node", "dist/${name}/main.js"]`);
     expect(stage("runtime")).toMatch(/^USER forge$/m);
@@ -98,7 +112,7 @@ describe.each(["control-plane", "executor"])("the image of %s", (name) => {
   it("is told nothing that it does not read", async () => {
     const settings = await read(`apps/${name}/src/config.ts`);
     const told = [
-      ...Object.keys(file.services[name]?.environment ?? {}),
+      ...Object.keys(file.services[service]?.environment ?? {}),
       ...Array.from(stage(name).matchAll(/\b(FORGE_\w+)=/g), ([, variable]) => variable as string),
     ];
     const unknown = told.filter((variable) => !/^(?:ANTHROPIC|GOOGLE|OLLAMA|OPENAI)_/.test(variable) && !settings.includes(`${variable}:`));
