@@ -27,10 +27,15 @@ import { drainWorker, liveWorkers, removeDeadWorkers, saveWorker } from "./worke
 
 export interface PostgresStoreOptions extends PostgresConnection {
   /**
-   * Named prepared statements and session settings; default true. False behind a pooler in transaction mode, which shares connections; wake-ups then need a direct
-   * connection all the same.
+   * Named prepared statements and session settings; default true. False behind a pooler in transaction mode, which shares connections; wake-ups then need
+   * `listenOn` as well.
    */
   readonly namedStatements?: boolean;
+  /**
+   * Where it listens for wake-ups, which takes a connection of its own for as long as the store is open: past the pooler that everything else goes through. Absent: the
+   * same as the rest.
+   */
+  readonly listenOn?: PostgresConnection;
 }
 
 /** One batch is built and sent while the other commits; more would only contend for the same log. */
@@ -154,7 +159,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
       };
       const greeting = setInterval(() => sender.hello(), HELLO_INTERVAL_MS).unref();
       const listening = listen(
-        { connection: options, name, onWakeups, onListening, onReconnect, onHearing, onPeer },
+        { connection: options.listenOn ?? options, name, onWakeups, onListening, onReconnect, onHearing, onPeer },
         AbortSignal.any([signal, closing.signal]),
       );
       listeners.add(listening);

@@ -26,16 +26,21 @@ export interface Fleet {
 
 /**
  * `inside`: as in `forge up`, the executor calls the control plane directly. `apart`: it is another process and calls it over Connect. `functions` is the module
- * that steps call as `bench`.
+ * that steps call as `bench`. `listenOn`: the connection is through a pooler, and this one past it.
  */
-export async function startFleet(connection: PostgresConnection, executor: "inside" | "apart", functions = FUNCTIONS): Promise<Fleet> {
+export async function startFleet(
+  connection: PostgresConnection,
+  executor: "inside" | "apart",
+  functions = FUNCTIONS,
+  listenOn?: PostgresConnection,
+): Promise<Fleet> {
   const cleanup = new AsyncDisposableStack();
   try {
     const project = await mkdtemp(path.join(tmpdir(), "forge-bench-project-"));
     cleanup.defer(() => rm(project, { recursive: true, force: true }));
     await mkdir(path.join(project, "functions"));
     await writeFile(path.join(project, "functions", "bench.ts"), functions);
-    const serverConfig: ServerConfig = executor === "inside" ? { connection, project } : { connection };
+    const serverConfig: ServerConfig = { connection, ...(listenOn !== undefined && { listenOn }), ...(executor === "inside" && { project }) };
     const server = await Child.start<ServerReady>(new URL("./server-process.ts", import.meta.url), serverConfig);
     cleanup.defer(() => server.stop());
     const { url, clientToken, workerToken, bareUrl } = server.ready;

@@ -4,6 +4,8 @@ import type { Writes } from "./counting-store.ts";
 /** What a server process is told at its start. */
 export interface ServerConfig {
   readonly connection: PostgresConnection;
+  /** Set: the connection is through a pooler in transaction mode, and this one past it. */
+  readonly listenOn?: PostgresConnection;
   /** Where its executor works and finds `functions/`; absent: it has no executor. */
   readonly project?: string;
   /** Where its executor finds providers; set: it serves no tools, which another process does. */

@@ -15,10 +15,10 @@ import type { ServerConfig, ServerReady } from "./messages.ts";
 const NAMESPACE = "default";
 /** Several may share a database, where a worker and a credential have their names for themselves. */
 const NAME = `bench-${process.pid}`;
-const { connection, project, models } = configOf<ServerConfig>();
+const { connection, listenOn, project, models } = configOf<ServerConfig>();
 const cleanup = new AsyncDisposableStack();
 const statements = countStatements();
-const counting = countWrites(await createPostgresStore(connection));
+const counting = countWrites(await createPostgresStore({ ...connection, ...(listenOn !== undefined && { listenOn, namedStatements: false }) }));
 const { store } = counting;
 cleanup.defer(() => store.close());
 const apis = await createControlPlane({ store, onProblem: (error, where) => logger.error({ err: error, where }, "a problem in the engine") });

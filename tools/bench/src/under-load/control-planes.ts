@@ -1,18 +1,15 @@
 import { openDatabase } from "../database.ts";
-import { measure } from "../load.ts";
-import { checkTurns } from "../measurements/check-turns.ts";
-import { TurnRunner } from "../measurements/turns.ts";
 import { comparedRow, valueRow } from "../report/compare.ts";
 import type { Row, Section } from "../report/row.ts";
 import { startFleet } from "../server/fleet.ts";
 import { ratePerSecond } from "../statistics.ts";
 import { alternate } from "./alternate.ts";
 import type { LoadScale } from "./scale.ts";
-import { usedBy } from "./usage.ts";
+import { turnLoad } from "./turn-load.ts";
+import { type Used, usedBy } from "./usage.ts";
 
 const COUNTS = [1, 2, 4] as const;
 const IN_FLIGHT = 32;
-const TURNS_PER_SECOND_MAX = 800;
 
 const NOTE =
   `${IN_FLIGHT} turns of demo/echo at once in all, shared among the control planes of one PostgreSQL, each with an executor in its process; one, two and four have a database each and take turns. A client stays with its control plane, ` +
@@ -37,29 +34,20 @@ async function open(stack: AsyncDisposableStack, count: number, seconds: number)
     }),
   );
   return async () => {
-    const runners = fleets.map(({ client }) => new TurnRunner(client));
-    try {
-      const countMax = Math.round((seconds * TURNS_PER_SECOND_MAX) / count);
-      const inFlight = IN_FLIGHT / count;
-      await Promise.all(runners.map((runner) => runner.prepare(countMax + inFlight * 10)));
-      const { result: rounds, used } = await usedBy(database.pool, fleets, () =>
-        Promise.all(runners.map((runner) => measure(inFlight, { seconds, countMax }, () => runner.turn()))),
-      );
-      const turns = rounds.reduce((sum, round) => sum + round.count, 0);
-      await checkTurns(
-        database.pool,
-        runners.flatMap(({ sessionIds }) => sessionIds),
-        turns,
-      );
-      return {
-        rate: rounds.reduce((sum, round) => sum + ratePerSecond(round), 0),
-        serverCpuUs: used.serverCpuUs / turns,
-        databaseCpuUs: used.databaseCpuUs / turns,
-        statements: used.statements / turns,
-      };
-    } finally {
-      for (const runner of runners) runner.close();
-    }
+    let used: Used | undefined;
+    const rounds = await turnLoad(database.pool, fleets, IN_FLIGHT, seconds, async (work) => {
+      const measured = await usedBy(database.pool, fleets, work);
+      used = measured.used;
+      return measured.result;
+    });
+    const turns = rounds.reduce((sum, round) => sum + round.count, 0);
+    const { serverCpuUs, databaseCpuUs, statements } = used as Used;
+    return {
+      rate: rounds.reduce((sum, round) => sum + ratePerSecond(round), 0),
+      serverCpuUs: serverCpuUs / turns,
+      databaseCpuUs: databaseCpuUs / turns,
+      statements: statements / turns,
+    };
   };
 }
 

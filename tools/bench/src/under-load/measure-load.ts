@@ -6,11 +6,13 @@ import { measureControlPlanes } from "./control-planes.ts";
 import { measureFanOut } from "./fan-out.ts";
 import { measureIdle } from "./idle.ts";
 import { measureOpenTransaction } from "./open-transaction.ts";
+import { measurePooler } from "./pooler.ts";
 import type { LoadScale } from "./scale.ts";
 import { measureStreams } from "./streams.ts";
 import { measureSubscriber } from "./subscriber.ts";
+import { measureSustained } from "./sustained.ts";
 
-export const LOAD_SECTIONS = ["fan-out", "subscriber", "streams", "control-planes", "open-transaction", "idle"] as const;
+export const LOAD_SECTIONS = ["fan-out", "subscriber", "streams", "control-planes", "open-transaction", "idle", "pooler", "sustained"] as const;
 export type LoadSection = (typeof LOAD_SECTIONS)[number];
 
 type Progress = (text: string) => void;
@@ -40,6 +42,8 @@ export async function measureLoad(
     streams: () => measureStreams(scale, progress),
     "control-planes": () => measureControlPlanes(scale, progress),
     "open-transaction": () => onItsOwn((fleet, database) => measureOpenTransaction(fleet, database, scale, progress)),
+    pooler: () => measurePooler(scale, progress),
+    sustained: () => onItsOwn((fleet, database) => measureSustained(fleet, database, scale, progress)),
     idle: () => onItsOwn((fleet, { pool }) => measureIdle(fleet, pool, scale, progress)),
   };
   const sections: Section[] = [];

@@ -1,7 +1,4 @@
 import type { BenchDatabase } from "../database.ts";
-import { measure } from "../load.ts";
-import { checkTurns } from "../measurements/check-turns.ts";
-import { TurnRunner } from "../measurements/turns.ts";
 import { comparedRow, valueRow } from "../report/compare.ts";
 import type { Row, Section } from "../report/row.ts";
 import type { Fleet } from "../server/fleet.ts";
@@ -9,11 +6,10 @@ import { quantile, type Round, ratePerSecond } from "../statistics.ts";
 import { alternate } from "./alternate.ts";
 import { deadRows } from "./dead-rows.ts";
 import type { LoadScale } from "./scale.ts";
+import { turnLoad } from "./turn-load.ts";
 
 /** More than the executor has slots for, so that most tasks wait and are leased, by the statement that looks for them among all others. */
 const IN_FLIGHT = 128;
-/** More turns than a second could hold. */
-const TURNS_PER_SECOND_MAX = 800;
 const SLOWER_MAX = 2;
 
 const NOTE =
@@ -26,16 +22,8 @@ interface Taken {
 }
 
 async function turns(fleet: Fleet, { pool }: BenchDatabase, seconds: number): Promise<Taken> {
-  const runner = new TurnRunner(fleet.client);
-  try {
-    const countMax = Math.round(seconds * TURNS_PER_SECOND_MAX);
-    await runner.prepare(countMax + IN_FLIGHT * 10);
-    const round = await measure(IN_FLIGHT, { seconds, countMax }, () => runner.turn());
-    await checkTurns(pool, runner.sessionIds, round.count);
-    return { round, dead: await deadRows(pool) };
-  } finally {
-    runner.close();
-  }
+  const [round] = (await turnLoad(pool, [fleet], IN_FLIGHT, seconds)) as [Round];
+  return { round, dead: await deadRows(pool) };
 }
 
 /** Opens a transaction that sees the database as it is now until the work is done. */
