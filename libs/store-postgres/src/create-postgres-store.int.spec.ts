@@ -10,6 +10,8 @@ import { startEmbedded } from "./embedded/start-embedded.ts";
 import { migrate } from "./migrate.ts";
 import { aCommand, anAppend, aTask, newNamespace, newStreamId } from "./testing/builders.ts";
 import { openTestDatabase, type TestDatabase } from "./testing/database.ts";
+import { Peers } from "./wakeups/peers.ts";
+import { WakeupSender } from "./wakeups/sender.ts";
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -43,6 +45,26 @@ describe("createPostgresStore", () => {
     expect(await store.append([append])).toEqual([{ outcome: "seen" }]);
     expect((await store.load(namespace, streamId, 1))?.seq).toBe(1);
     expect(await store.leaseTasks({ namespace, routes: ["default tool:echo"], owner: "w", ttlMs: 1_000, limit: 1 })).toHaveLength(1);
+    await store.close();
+  });
+
+  it("listens where it is told to, and does everything else where it is connected", async () => {
+    // Another database of the server: what is told there is heard only by who listens there.
+    const elsewhere = { ...database.connection, database: "postgres" };
+    const store = await createPostgresStore({ ...database.connection, listenOn: elsewhere });
+    const heard: string[] = [];
+    await store.listen(
+      (wakeups) => heard.push(...wakeups.map(({ streamId }) => streamId)),
+      () => undefined,
+      new AbortController().signal,
+    );
+    const other = new WakeupSender("other", elsewhere, true, new Peers(() => 0));
+    const [namespace, streamId] = [newNamespace(), newStreamId()];
+    expect(await store.append([anAppend({ namespace, streamId, expectedSeq: 0 })])).toEqual([{ outcome: "ok" }]);
+    other.wake([{ namespace, streamId, seq: 1, routes: [] }]);
+    await expect.poll(() => heard).toEqual([streamId]);
+    expect((await store.load(namespace, streamId, 1))?.seq).toBe(1);
+    await other.close();
     await store.close();
   });
 

@@ -16,23 +16,24 @@ interface Idle {
   readonly corePercent: number;
 }
 
-/** What the process of both servers holds and uses because of subscriptions to which nothing comes. */
+/** Of the process of both servers. */
+async function corePercent(fleet: Fleet, seconds: number): Promise<number> {
+  const before = (await fleet.writes()).cpuUs;
+  await delay(seconds * 1000);
+  return ((await fleet.writes()).cpuUs - before) / (seconds * 10_000);
+}
+
+/** What the process holds because of subscriptions to which nothing comes, and uses while they are there. */
 async function idle(fleet: Fleet, subject: Subject, { subscribers, idleSeconds }: LoadScale): Promise<Idle> {
-  const cpu = async (): Promise<number> => {
-    const before = (await fleet.writes()).cpuUs;
-    await delay(idleSeconds * 1000);
-    return ((await fleet.writes()).cpuUs - before) / (idleSeconds * 10_000);
-  };
   const streams = await subject.open(subscribers);
   await delay(SETTLE_MS);
   const bytesBefore = (await fleet.memory()).bytes;
-  const without = await cpu();
   const followers = streams.map((id) => followSession(subject.client, id, () => undefined));
   try {
     await Promise.all(followers.map(({ caughtUp }) => caughtUp));
     await delay(SETTLE_MS);
-    const withThem = await cpu();
-    return { bytes: ((await fleet.memory()).bytes - bytesBefore) / subscribers, corePercent: withThem - without };
+    const used = await corePercent(fleet, idleSeconds);
+    return { bytes: ((await fleet.memory()).bytes - bytesBefore) / subscribers, corePercent: used };
   } finally {
     for (const follower of followers) follower.close();
   }
@@ -44,8 +45,9 @@ export async function idleSubscriptionRows(
   scale: LoadScale,
   progress: (text: string) => void,
 ): Promise<Row[]> {
-  const rounds = Math.min(scale.rounds, 2);
-  const taken = await alternate(rounds, { bare: () => idle(fleet, bare, scale), forge: () => idle(fleet, forge, scale) }, progress);
+  await delay(SETTLE_MS);
+  const without = await corePercent(fleet, scale.idleSeconds);
+  const taken = await alternate(Math.min(scale.rounds, 2), { bare: () => idle(fleet, bare, scale), forge: () => idle(fleet, forge, scale) }, progress);
   const bytes = ({ bytes }: Idle): number => bytes;
   return [
     valueRow("bare: an idle stream's memory", "bytes", taken.bare.map(bytes)),
@@ -59,12 +61,12 @@ export async function idleSubscriptionRows(
     valueRow(
       `bare: ${scale.subscribers} idle streams`,
       "% of a core",
-      taken.bare.map(({ corePercent }) => corePercent),
+      taken.bare.map(({ corePercent: used }) => used - without),
     ),
     valueRow(
       `Forge: ${scale.subscribers} idle subscriptions`,
       "% of a core",
-      taken.forge.map(({ corePercent }) => corePercent),
+      taken.forge.map(({ corePercent: used }) => used - without),
       { most: CORE_PERCENT_MAX },
     ),
   ];

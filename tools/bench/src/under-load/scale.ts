@@ -21,12 +21,12 @@ export interface LoadScale {
 }
 
 export const LOAD_FULL: LoadScale = {
-  rounds: 5,
+  rounds: 3,
   seconds: 4,
   subscribers: 1_000,
   workers: 500,
   steadySeconds: 60,
-  idleSeconds: 20,
+  idleSeconds: 15,
   longStream: 100_000,
   streams: [1_000, 1_000_000],
   events: [100, 10_000, 100_000],
@@ -47,5 +47,5 @@ export const LOAD_QUICK: LoadScale = {
   events: [100, 2_000],
   stateBytes: [1_000, 200_000],
   commands: 50,
-  sustainedSeconds: 60,
+  sustainedSeconds: 10,
 };

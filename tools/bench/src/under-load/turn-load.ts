@@ -6,7 +6,7 @@ import type { Fleet } from "../server/fleet.ts";
 import type { Round } from "../statistics.ts";
 
 /** More turns than a second could hold: so many sessions are opened beforehand. */
-const TURNS_PER_SECOND_MAX = 800;
+const TURNS_PER_SECOND_MAX = 600;
 
 /** Turns of demo/echo, so many at once, shared among control planes; found ended in their database. One round of each control plane. */
 export async function turnLoad(
