@@ -53,7 +53,9 @@ export async function startBareServer(): Promise<BareServer> {
       });
     },
   });
-  const server = http2.createServer({ settings: { maxConcurrentStreams: 10_000 } }, handler);
+  // As Forge's own server: Node takes a client that gives up a thousand streams at once for an attack.
+  const limits = { settings: { maxConcurrentStreams: 10_000 }, streamResetBurst: 50_000, streamResetRate: 5_000 };
+  const server = http2.createServer(limits, handler);
   const sessions = new Set<http2.ServerHttp2Session>();
   server.on("session", (session) => {
     sessions.add(session);
