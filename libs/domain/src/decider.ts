@@ -2,7 +2,7 @@ import type { ForgeError } from "@forge/protocol/common";
 import type { OutgoingCommand } from "@forge/protocol/engine";
 import type { Event } from "@forge/protocol/event";
 import type { ToolSpec } from "@forge/protocol/tool";
-import type { OutstandingTask } from "./task.ts";
+import type { Outstanding } from "./task.ts";
 
 /** The kinds of streams, by the names that the store has for them. */
 export type StreamKindName = "session" | "run" | "concurrency";
@@ -86,8 +86,8 @@ export interface Decider<State, Command, Result, Listed extends Listing | undefi
   needs(state: State, command: Command): readonly string[];
   decide(state: State, command: Command, context: Context): Decision<Result>;
   evolve(state: State, event: Event): State;
-  /** All tasks that must be in the task table because of this state, in a stable order. */
-  outstanding(state: State): readonly OutstandingTask[];
+  /** All tasks that must be in the task table because of this state. */
+  outstanding(state: State): Outstanding;
   /** The commands to other streams that an event causes, given the state after it; a pure function of both. */
   commands(state: State, event: Event): readonly OutgoingCommand[];
   /** Undefined where no list shows such streams. */

@@ -30,6 +30,17 @@ export type { SessionState } from "./session/state.ts";
 export type { RewindTo, UndoThese } from "./session/undo-command.ts";
 export { sessionView } from "./session/view.ts";
 export { parseStatePath } from "./state-path/state-path.ts";
-export type { OutstandingTask, TaskCommand, TaskLost, TaskReportedLate, TaskSettled, TaskStarted, TimerFired, TimerTask, WorkTask } from "./task.ts";
+export type {
+  Outstanding,
+  OutstandingTask,
+  TaskCommand,
+  TaskLost,
+  TaskReportedLate,
+  TaskSettled,
+  TaskStarted,
+  TimerFired,
+  TimerTask,
+  WorkTask,
+} from "./task.ts";
 export { isTemplate, parseTemplate, type Template, templateReferences } from "./template/template.ts";
 export { addUsage } from "./usage.ts";

@@ -28,6 +28,12 @@ export interface TimerTask {
 
 export type OutstandingTask = WorkTask | TimerTask;
 
+/**
+ * All tasks that there must be, in parts: a part that is the same object as one of an earlier state holds the same tasks, so that whoever compares two states looks only
+ * into the others.
+ */
+export type Outstanding = readonly (readonly OutstandingTask[])[];
+
 /** A worker is about to do the task. */
 export interface TaskStarted {
   readonly $typeName: "task.started";

@@ -6,6 +6,7 @@ import { beginItem, beginStep, type EndedAtOnce, failAtOnce } from "./begin-step
 import { resolveBranch } from "./branch.ts";
 import { itemAt } from "./chunks.ts";
 import { stepError } from "./errors.ts";
+import { listsIn } from "./executions.ts";
 import { executionsBound } from "./executions-bound.ts";
 import { groupEnd } from "./for-each.ts";
 import { PARALLEL_DEFAULT, STEP_EXECUTIONS_MAX } from "./limits.ts";
@@ -33,10 +34,10 @@ function go(run: RunRecorder): boolean {
   if (isStopping(state)) return state.executions.length === 0 && end(run);
   if (state.paused || state.queued) return false;
   if (state.unresolved !== undefined) return resolveAgain(run, state.unresolved);
-  if (busy(state) < limit(state)) {
+  if (state.executions.busy < limit(state)) {
     const position = itemAt(state.ready, 0);
     if (position !== undefined) return begin(run, position);
-    const group = state.executions.find((execution) => mayBeginItem(state, execution));
+    const group = listsIn(state.executions).find((execution) => mayBeginItem(state, execution));
     if (group !== undefined) {
       settleAtOnce(run, beginItem(run, group));
       return true;
@@ -47,13 +48,6 @@ function go(run: RunRecorder): boolean {
 
 function limit({ definition }: RunState): number {
   return definition === undefined || definition.parallelMax === 0 ? PARALLEL_DEFAULT : definition.parallelMax;
-}
-
-/** What takes a place of the run's limit: work, not the lists that it belongs to, and not what only waits. */
-function busy({ executions }: RunState): number {
-  let count = 0;
-  for (const { group, wait } of executions) if (group === undefined && wait === undefined) count++;
-  return count;
 }
 
 function mayBeginItem(state: RunState, execution: Execution): boolean {
@@ -89,7 +83,7 @@ function settleAtOnce(run: RunRecorder, ended: EndedAtOnce | undefined): void {
 
 /** A list whose items have all ended, or that was asked to stop, ends itself. */
 function endGroup(run: RunRecorder): boolean {
-  for (const execution of run.state.executions) {
+  for (const execution of listsIn(run.state.executions)) {
     const end = groupEnd(run.state, execution);
     if (end === undefined) continue;
     if (end.kind === "completed") completeStep(run, execution, end.output, {});

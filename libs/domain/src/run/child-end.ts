@@ -4,6 +4,7 @@ import type { ReportRunEnd } from "@forge/protocol/engine";
 import { RunStatus } from "@forge/protocol/workflow";
 import type { Rejected } from "../decider.ts";
 import { refusal, reportedError, stepError } from "./errors.ts";
+import { executionAwaiting } from "./executions.ts";
 import { checkOutput } from "./output.ts";
 import type { RunRecorder } from "./recorder.ts";
 import { completeStep, failAttempt, recordStepCancelled } from "./settle.ts";
@@ -12,7 +13,7 @@ import { type Execution, stepAt } from "./state.ts";
 /** The run that a workflow step started has ended. */
 export function runEnded(run: RunRecorder, report: ReportRunEnd): Rejected | undefined {
   const { state, context } = run;
-  const execution = state.executions.find(({ childRunId }) => childRunId !== "" && childRunId === report.runId);
+  const execution = executionAwaiting(state.executions, "run", report.runId);
   if (execution === undefined) {
     return refusal(ErrorCode.CONFLICT, "STEP_NOT_ACTIVE", `run ${state.runId} waits for nothing of run ${report.runId}; nothing was changed`, state.runId);
   }

@@ -7,6 +7,7 @@ import { type AgentSpec, AgentSpecSchema, CancelTurnRequestSchema, CreateSession
 import { CancelRunRequestSchema, type RunParent, StartRunRequestSchema, type StepDefinition, type WorkflowDefinition } from "@forge/protocol/workflow";
 import { shorten } from "../text.ts";
 import { acquireKey, releaseKey } from "./concurrency.ts";
+import { askedIn } from "./executions.ts";
 import { type StreamCommand, streamCommandId } from "./keys.ts";
 import { LABELS_MAX } from "./limits.ts";
 import { type Execution, executionAt, type RunState, stepAt } from "./state.ts";
@@ -37,7 +38,7 @@ export function commands(state: RunState, event: Event): readonly OutgoingComman
     case "runDeadlinePassed":
     case "stepFailed":
       // Asked once, however often people ask, and whatever else goes wrong meanwhile.
-      return state.executions.flatMap((execution) => (execution.stopSeq === Number(event.seq) ? cancel(state, execution) : []));
+      return askedIn(state.executions).flatMap((execution) => (execution.stopSeq === Number(event.seq) ? cancel(state, execution) : []));
     case "runQueued":
       return [acquireKey(state, event.seq)];
     case "runCompleted":

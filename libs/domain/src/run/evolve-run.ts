@@ -3,6 +3,7 @@ import type { Event, RunCreated, RunForked } from "@forge/protocol/event";
 import { OverwritePolicy, RunStatus } from "@forge/protocol/workflow";
 import { chunksOf } from "./chunks.ts";
 import { stepError } from "./errors.ts";
+import { NO_EXECUTIONS } from "./executions.ts";
 import { occurredAtMs } from "./open-executions.ts";
 import { openAgain, withNothingReached } from "./readiness.ts";
 import { initialRunState, memoryAt, positionOf, type RunState, type StepMemory } from "./state.ts";
@@ -64,7 +65,7 @@ export function ended(state: RunState, status: RunStatus): RunState {
     outputBytes: 0,
     artifactOutputCount: 0,
     ready: chunksOf<number>([]),
-    executions: [],
+    executions: NO_EXECUTIONS,
     signals: [],
     failure: undefined,
     paused: false,

@@ -5,6 +5,7 @@ import { OnError } from "@forge/protocol/workflow";
 import { addUsage } from "../usage.ts";
 import { allOf, type Chunks, chunksOf, itemAt, withItem, withoutFirst } from "./chunks.ts";
 import { runError, stepError } from "./errors.ts";
+import { withExecution } from "./executions.ts";
 import { asked, bound, changed, executionOf, occurredAtMs, replaced, without } from "./open-executions.ts";
 import { outputOf } from "./outputs.ts";
 import { withDependentsReady } from "./readiness.ts";
@@ -49,7 +50,7 @@ export function stepStarted(state: RunState, payload: StepStarted, event: Event)
     group: payload.itemCount === undefined ? undefined : newGroup(payload.itemCount),
     item: payload.groupIndex === undefined ? undefined : { groupIndex: payload.groupIndex, index: payload.itemIndex ?? 0 },
   };
-  const begun = { ...state, executionCount: payload.executionIndex + 1, executions: [...state.executions, execution] };
+  const begun = { ...state, executionCount: payload.executionIndex + 1, executions: withExecution(state.executions, execution) };
   if (execution.item !== undefined) {
     return withGroup(begun, execution.item.groupIndex, (group) => ({ ...group, next: group.next + 1, open: group.open + 1 }));
   }

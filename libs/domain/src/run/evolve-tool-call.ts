@@ -1,4 +1,5 @@
 import type { Event, ToolRequested } from "@forge/protocol/event";
+import { executionAwaiting } from "./executions.ts";
 import { stepTaskKey } from "./keys.ts";
 import { ENDED_CALLS_MAX } from "./limits.ts";
 import { changed, replaced } from "./open-executions.ts";
@@ -15,7 +16,7 @@ export function toolRequested(state: RunState, payload: ToolRequested, event: Ev
 }
 
 export function calling(state: RunState, event: Event): Execution {
-  const execution = state.executions.find((each) => each.call?.toolCallId === event.toolCallId);
+  const execution = executionAwaiting(state.executions, "call", event.toolCallId);
   if (execution === undefined) throw new Error(`run ${state.runId} has no open tool call ${event.toolCallId}`);
   return execution;
 }

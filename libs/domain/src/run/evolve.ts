@@ -4,6 +4,7 @@ import { RunStatus } from "@forge/protocol/workflow";
 import { created, deadlineError, ended, forked } from "./evolve-run.ts";
 import { attemptFailed, stepCancelled, stepCompleted, stepFailed, stepSkipped, stepStarted } from "./evolve-step.ts";
 import { callEnded, calling, toolRequested } from "./evolve-tool-call.ts";
+import { NO_EXECUTIONS } from "./executions.ts";
 import { ENDED_CALLS_MAX } from "./limits.ts";
 import { asked, bound, changed, occurredAtMs, replaced } from "./open-executions.ts";
 import { openAgain } from "./readiness.ts";
@@ -39,7 +40,7 @@ export function evolve(state: RunState, event: Event): RunState {
     case "runCompleted":
       return ended(state, payload.value.withErrors ? RunStatus.COMPLETED_WITH_ERRORS : RunStatus.COMPLETED);
     case "runFailed":
-      return { ...state, status: RunStatus.FAILED, executions: [], paused: false, queued: false };
+      return { ...state, status: RunStatus.FAILED, executions: NO_EXECUTIONS, paused: false, queued: false };
     case "runCancelled":
       return ended(state, RunStatus.CANCELLED);
     case "stepStarted":

@@ -1,6 +1,7 @@
 import { TurnOutcome, TurnStatus } from "@forge/protocol/session";
 import { OnError, RunStatus } from "@forge/protocol/workflow";
 import { describe, expect, it } from "vitest";
+import { allExecutions } from "./executions.ts";
 import {
   agentStep,
   artifact,
@@ -43,7 +44,7 @@ function listOf(items: unknown, options: Parameters<typeof each>[1] = {}, more: 
 }
 
 function finish(run: ReturnType<typeof runOf>, output: (index: number) => unknown): void {
-  for (const { item } of run.state.executions) if (item !== undefined) run.must(returned(run.keyOf("each", item.index), output(item.index)));
+  for (const { item } of allExecutions(run.state.executions)) if (item !== undefined) run.must(returned(run.keyOf("each", item.index), output(item.index)));
 }
 
 describe("a list", () => {
@@ -68,7 +69,7 @@ describe("a list", () => {
     ["a template", template("[1, {{ state.inputs.list.n }}]"), { inputs: { list: { n: 2 } } }],
   ])("comes from %s", (_, items, options) => {
     const run = runOf(workflow([each(items)], { inputs: [{ name: "list" }] }), options);
-    expect(run.state.executions.flatMap(({ input, item }) => (item === undefined ? [] : [parsed(input["it"])]))).toEqual([1, 2]);
+    expect(allExecutions(run.state.executions).flatMap(({ input, item }) => (item === undefined ? [] : [parsed(input["it"])]))).toEqual([1, 2]);
   });
 
   it.each([
@@ -110,7 +111,11 @@ describe("a list", () => {
     const lists = ["a", "b", "c", "d", "e", "f"].map(list);
     const run = runOf(workflow([...lists, functionStep("g", { needs: ["a"] })], { onError: OnError.CONTINUE, parallelMax: 1 }));
     // Four lists have promised forty thousand executions, so that there is no room for the others.
-    expect(run.state.executions.filter(({ group }) => group !== undefined).map(({ stepId }) => stepId)).toEqual(["a", "b", "c", "d"]);
+    expect(
+      allExecutions(run.state.executions)
+        .filter(({ group }) => group !== undefined)
+        .map(({ stepId }) => stepId),
+    ).toEqual(["a", "b", "c", "d"]);
     for (const id of ["e", "f"]) expect(run.lastOf("stepFailed", id).error).toMatchObject({ reason: "CIRCULAR_EXECUTION" });
   });
 });

@@ -21,6 +21,11 @@ export function waitTimerKey({ executionIndex }: Pick<Execution, "executionIndex
   return `wait:${executionIndex}`;
 }
 
+/** The open execution that a retry's or wait's timer names, whatever it waits for now. */
+export function executionOfTimer(state: RunState, key: string): Execution | undefined {
+  return executionAt(state, Number(key.split(":")[1]));
+}
+
 /** The key of the timer of the whole run's time, counted from a start or a resumption. */
 export function deadlineTimerKey(fromMs: number): string {
   return `deadline:${fromMs}`;

@@ -4,6 +4,7 @@ import { StreamKind } from "@forge/protocol/common";
 import { PendingApprovalSchema } from "@forge/protocol/tool";
 import { RunStatus, RunStatusSchema } from "@forge/protocol/workflow";
 import type { Listing } from "../decider.ts";
+import { perChunk } from "./executions.ts";
 import type { Execution, RunState } from "./state.ts";
 
 /** What lists of runs show and filter by, and the approvals that its waits ask for. */
@@ -15,7 +16,7 @@ export function listing(state: RunState): Listing {
     subject: state.workflowId,
     version: state.workflowVersion,
     labels: state.labels,
-    approvals: state.executions.flatMap((execution) => approvalOf(state, execution)),
+    approvals: joined(state.executions.chunks.map((chunk) => approvalsIn(chunk, state))),
   };
 }
 
@@ -24,8 +25,29 @@ export function shownStatus({ status, paused, queued, executions }: RunState): R
   if (status !== RunStatus.RUNNING) return status;
   if (paused) return RunStatus.PAUSED;
   if (queued) return RunStatus.QUEUED;
-  const leaves = executions.filter(({ group }) => group === undefined);
-  return leaves.length > 0 && leaves.every(({ wait }) => wait !== undefined) ? RunStatus.WAITING : RunStatus.RUNNING;
+  const leaves = executions.length - executions.lists;
+  return leaves > 0 && executions.busy === 0 ? RunStatus.WAITING : RunStatus.RUNNING;
+}
+
+const approvalsIn = perChunk((items, state: RunState) => items.flatMap((execution) => approvalOf(state, execution)));
+
+/** By the first of them. */
+const lists = new WeakMap<Uint8Array, { readonly parts: readonly (readonly Uint8Array[])[]; readonly whole: readonly Uint8Array[] }>();
+
+/** One list of them all, the same object for as long as it is made of the same: most events change no approval, and a run may wait for thousands. */
+function joined(all: readonly (readonly Uint8Array[])[]): readonly Uint8Array[] {
+  const parts = all.filter(({ length }) => length > 0);
+  const first = parts[0]?.[0];
+  if (first === undefined) return [];
+  const known = lists.get(first);
+  if (known !== undefined && isSame(parts, known.parts, (a, b) => a === b || isSame(a, b, Object.is))) return known.whole;
+  const whole = parts.flat();
+  lists.set(first, { parts, whole });
+  return whole;
+}
+
+function isSame<T>(a: readonly T[], b: readonly T[], isEqual: (a: T, b: T) => boolean): boolean {
+  return a.length === b.length && a.every((each, index) => isEqual(each, b[index] as T));
 }
 
 /** A question stays as it is until it is answered, however much else happens. */

@@ -1,9 +1,10 @@
 import type { Value } from "@forge/protocol/common";
 import { OnError, type StepDefinition } from "@forge/protocol/workflow";
 import { allOf, itemAt } from "./chunks.ts";
+import { executionAwaiting, listsIn } from "./executions.ts";
 import { mustBeRead } from "./for-each.ts";
 import { artifactOf } from "./json.ts";
-import { executionOfTask } from "./keys.ts";
+import { executionOfTask, executionOfTimer } from "./keys.ts";
 import { hasContract } from "./output.ts";
 import { valuesOf } from "./outputs.ts";
 import { type Reads, readsOfBranches, readsOfInput, readsOfItems, readsOfWhen, unionOfReads } from "./reads.ts";
@@ -25,27 +26,20 @@ export function needs(state: RunState, command: RunCommand): readonly string[] {
       return needsAtEnd(state, executionOfTask(state, key), output);
     }
     case "forge.engine.v1.ReportTurnEnd":
-      return needsAtEnd(
-        state,
-        state.executions.find(({ sessionId }) => sessionId === command.sessionId),
-        undefined,
-        hashes([command.text]),
-      );
+      return needsAtEnd(state, executionAwaiting(state.executions, "session", command.sessionId), undefined, hashes([command.text]));
     case "forge.engine.v1.ReportRunEnd":
-      return needsAtEnd(
-        state,
-        state.executions.find(({ childRunId }) => childRunId === command.runId),
-        command.output,
-      );
+      return needsAtEnd(state, executionAwaiting(state.executions, "run", command.runId), command.output);
     case "forge.workflow.v1.SignalRunRequest":
-      return needsAtEnd(state, undefined, undefined, hashes([command.payload]));
+      return needsAtEnd(state, executionAwaiting(state.executions, "signal", command.name), command.payload, hashes([command.payload]));
+    case "forge.event.v1.ResolveApprovalRequest":
+      return needsAtEnd(state, executionAwaiting(state.executions, "approval", command.approvalId), undefined);
+    case "timer.fired":
+      return needsAtEnd(state, executionOfTimer(state, command.key), undefined);
     case "task.lost":
     case "forge.engine.v1.RejectCommand":
     case "forge.engine.v1.GrantConcurrency":
     case "forge.workflow.v1.ContinueRunRequest":
     case "forge.workflow.v1.ResumeRunRequest":
-    case "forge.event.v1.ResolveApprovalRequest":
-    case "timer.fired":
       return needsAtEnd(state, undefined, undefined);
     case "task.started":
     case "task.reported_late":
@@ -57,7 +51,7 @@ export function needs(state: RunState, command: RunCommand): readonly string[] {
 
 /** What may be read once an execution has ended with this output; undefined: any may have. */
 function needsAtEnd(state: RunState, ended: Execution | undefined, output: Value | undefined, also: readonly string[] = []): readonly string[] {
-  const lists = state.executions.flatMap((execution) => mustBeRead(execution) ?? []);
+  const lists = listsIn(state.executions).flatMap((execution) => mustBeRead(execution) ?? []);
   // A wait that begins takes its signal at once.
   const signals = state.signals.map(({ payload }) => payload);
   const mayReadNone = state.artifactOutputCount === 0 && artifactOf(state.inputs) === undefined;
@@ -107,7 +101,7 @@ function candidates(state: RunState, ended: Execution | undefined): readonly Ste
 
 /** What is ready, the lists that are open, and what the end makes ready; what needs a step that fails or is passed over is passed over unread. */
 function candidatesOfGraph(state: RunState, ended: Execution): readonly StepDefinition[] {
-  const open = state.executions.flatMap(({ group, position }) => (group === undefined ? [] : [position]));
+  const open = listsIn(state.executions).map(({ position }) => position);
   const positions = new Set([...open, ...allOf(state.ready), ...dependentsOf(state, ended.position)]);
   for (const position of positions) {
     if (mayEndAtOnce(stepAt(state, position))) for (const dependent of dependentsOf(state, position)) positions.add(dependent);

@@ -1,6 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ForgeError } from "@forge/protocol/common";
 import type { Event } from "@forge/protocol/event";
+import { allExecutions, withEach, withExecution, withoutExecution } from "./executions.ts";
 import { type Execution, executionAt, type RunState } from "./state.ts";
 
 export function occurredAtMs(event: Event): number {
@@ -8,14 +9,21 @@ export function occurredAtMs(event: Event): number {
 }
 
 /** The execution that an event is about. Histories from before executions could overlap name only the step. */
+export function findExecution(state: RunState, event: Event, executionIndex: number | undefined): Execution | undefined {
+  return executionIndex === undefined
+    ? allExecutions(state.executions).find((execution) => execution.stepId === event.stepId)
+    : executionAt(state, executionIndex);
+}
+
+/** The same where there must be one. */
 export function executionOf(state: RunState, event: Event, executionIndex: number | undefined): Execution {
-  const found = executionIndex === undefined ? state.executions.find((execution) => execution.stepId === event.stepId) : executionAt(state, executionIndex);
+  const found = findExecution(state, event, executionIndex);
   if (found === undefined) throw new Error(`run ${state.runId} executes no step ${event.stepId}`);
   return found;
 }
 
 export function replaced(state: RunState, execution: Execution, change: (execution: Execution) => Execution): RunState {
-  return { ...state, executions: state.executions.map((each) => (each === execution ? change(execution) : each)) };
+  return { ...state, executions: withExecution(state.executions, change(execution)) };
 }
 
 export function changed(state: RunState, event: Event, executionIndex: number | undefined, change: (execution: Execution) => Execution): RunState {
@@ -23,7 +31,7 @@ export function changed(state: RunState, event: Event, executionIndex: number | 
 }
 
 export function without(state: RunState, execution: Execution): RunState {
-  return { ...state, executions: state.executions.filter((each) => each !== execution) };
+  return { ...state, executions: withoutExecution(state.executions, execution.executionIndex) };
 }
 
 /** Everything that is under way is asked to stop by this event, but for what was asked before. */
@@ -31,7 +39,7 @@ export function asked(state: RunState, event: Event, concerns: (execution: Execu
   const stopSeq = Number(event.seq);
   return {
     ...state,
-    executions: state.executions.map((execution) => (execution.stopSeq === 0 && concerns(execution) ? { ...execution, stopSeq } : execution)),
+    executions: withEach(state.executions, (execution) => (execution.stopSeq === 0 && concerns(execution) ? { ...execution, stopSeq } : execution)),
   };
 }
 

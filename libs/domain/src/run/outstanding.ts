@@ -2,7 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { FunctionTaskSchema, type Task, TaskSchema, ToolTaskSchema } from "@forge/protocol/worker";
 import type { FunctionStep, StepDefinition } from "@forge/protocol/workflow";
-import type { OutstandingTask } from "../task.ts";
+import type { Outstanding, OutstandingTask } from "../task.ts";
+import { perChunk } from "./executions.ts";
 import { isIdempotent } from "./idempotent.ts";
 import { deadlineTimerKey, idempotencyKey, retryTimerKey, stepTaskKey, waitTimerKey } from "./keys.ts";
 import { TIMEOUT_MS_DEFAULT } from "./limits.ts";
@@ -13,12 +14,14 @@ import { artifactInputs } from "./tool-call.ts";
  * What a run waits for: attempts of functions and tools, the times of next attempts and waits, and its own deadline. A turn or a run under way is its
  * own stream's.
  */
-export function outstanding(state: RunState): readonly OutstandingTask[] {
+export function outstanding(state: RunState): Outstanding {
   if (!isActive(state)) return [];
-  const tasks = state.executions.flatMap((execution) => knownTasks(state, execution));
+  const parts = state.executions.chunks.map((chunk) => tasksIn(chunk, state));
   const deadline = deadlineOf(state);
-  return deadline === undefined ? tasks : [...tasks, deadline];
+  return deadline === undefined ? parts : [...parts, [deadline]];
 }
+
+const tasksIn = perChunk((items, state: RunState) => items.flatMap((execution) => knownTasks(state, execution)));
 
 function deadlineOf(state: RunState): OutstandingTask | undefined {
   const { deadlineFromMs, definition, queued } = state;

@@ -10,6 +10,7 @@ import { allOf, itemAt } from "./chunks.ts";
 import { evolve } from "./evolve.ts";
 import { itemsOf, namesOfItem } from "./for-each.ts";
 import { parseJson, readValue } from "./json.ts";
+import { findExecution } from "./open-executions.ts";
 import { outputJson, outputOf, readOutput } from "./outputs.ts";
 import { overwrites } from "./overwrite.ts";
 import { renderPrompt } from "./prompt.ts";
@@ -99,9 +100,7 @@ class Replayer {
             : undefined;
     if (payload.case === "runCreated" || payload.case === "runForked") this.#names.whole(this.#state);
     if (status === undefined || (payload.case !== "stepCompleted" && payload.case !== "stepFailed" && payload.case !== "stepCancelled")) return;
-    const execution = before.executions.find(({ executionIndex, stepId }) =>
-      payload.value.executionIndex === undefined ? stepId === event.stepId : executionIndex === payload.value.executionIndex,
-    );
+    const execution = findExecution(before, event, payload.value.executionIndex);
     if (execution === undefined) return;
     if (this.#verify && execution.item === undefined) this.#names.step(this.#state, execution.position);
     const step = this.#byIndex.get(execution.executionIndex);
@@ -179,7 +178,7 @@ class Replayer {
 
   #compareBranch(state: RunState, event: Event, completed: StepCompleted): void {
     const { executionIndex, nextStepId, nextSource, output, overwrote } = completed;
-    const execution = state.executions.find((each) => (executionIndex === undefined ? each.stepId === event.stepId : each.executionIndex === executionIndex));
+    const execution = findExecution(state, event, executionIndex);
     if (execution === undefined) return this.#same(event, "payload.execution_index", executionIndex ?? null, null);
     const { item, group, position } = execution;
     if (group !== undefined) this.#sameValue(event, `steps.${event.stepId}`, output, outputJson({ output: undefined, items: allOf(group.outputs) }));

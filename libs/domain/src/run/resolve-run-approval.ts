@@ -7,6 +7,7 @@ import { RunStatus } from "@forge/protocol/workflow";
 import type { Rejected } from "../decider.ts";
 import { isStorable } from "../text.ts";
 import { refusal, stepError } from "./errors.ts";
+import { executionAwaiting } from "./executions.ts";
 import { inlineValue } from "./json.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import type { RunResult } from "./run-command.ts";
@@ -33,7 +34,7 @@ export function resolveRunApproval(run: RunRecorder, request: ResolveApprovalReq
         .detail,
     };
   }
-  const execution = state.executions.find(({ wait, stopSeq }) => wait?.approvalId === approvalId && stopSeq === 0);
+  const execution = executionAwaiting(state.executions, "approval", approvalId);
   if (execution === undefined) {
     return refusal(ErrorCode.NOT_FOUND, "APPROVAL_NOT_FOUND", `no approval ${approvalId} waits in run ${state.runId}; list those that wait`, approvalId);
   }

@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { testContext } from "../testing/context.ts";
 import { allOf } from "./chunks.ts";
 import { evolve } from "./evolve.ts";
+import { allExecutions } from "./executions.ts";
 import { artifactOf, inlineBytes } from "./json.ts";
 import { valuesOf } from "./outputs.ts";
 import { replayRun } from "./replay.ts";
@@ -163,13 +164,18 @@ function play(definition: WorkflowDefinition, script: typeof scripts extends fc.
 /** A deadline alone is nothing that a run goes on by. */
 function waitsForSomething(run: RunStream): boolean {
   const { executions, paused } = run.state;
-  const elsewhere = executions.some(({ sessionId, childRunId, wait }) => sessionId !== "" || childRunId !== "" || wait?.signal || wait?.approvalId);
+  const elsewhere = allExecutions(executions).some(
+    ({ sessionId, childRunId, wait }) => sessionId !== "" || childRunId !== "" || wait?.signal || wait?.approvalId,
+  );
   return paused || elsewhere || run.outstanding().some(({ key }) => !key.startsWith("deadline"));
 }
 
 /** What the outputs weigh, counted anew. */
 function checkWeights({ state }: RunStream): void {
-  const outputs = [...allOf(state.steps).flatMap(valuesOf), ...state.executions.flatMap(({ group }) => (group === undefined ? [] : allOf(group.outputs)))];
+  const outputs = [
+    ...allOf(state.steps).flatMap(valuesOf),
+    ...allExecutions(state.executions).flatMap(({ group }) => (group === undefined ? [] : allOf(group.outputs))),
+  ];
   expect(state.outputBytes).toBe(outputs.reduce((sum, output) => sum + inlineBytes(output), 0));
   expect(state.artifactOutputCount).toBe(outputs.filter((output) => artifactOf(output) !== undefined).length);
 }

@@ -7,6 +7,7 @@ import type { Rejected } from "../decider.ts";
 import { isStorable } from "../text.ts";
 import { missingOrEnded } from "./cancel-run.ts";
 import { refusal } from "./errors.ts";
+import { executionAwaiting } from "./executions.ts";
 import { fitsInline, parseJson } from "./json.ts";
 import { NAME_LENGTH_MAX, SIGNALS_MAX, VALUE_BYTES_MAX } from "./limits.ts";
 import { checkOutput } from "./output.ts";
@@ -27,7 +28,7 @@ export function signalRun(run: RunRecorder, { name, payload }: SignalRunRequest)
     return refusal(ErrorCode.RESOURCE_EXHAUSTED, "SIGNALS", message, state.runId);
   }
   record(run, { case: "runSignalled", value: create(RunSignalledSchema, { name, payload }) });
-  const waiting = run.state.executions.find(({ wait, stopSeq }) => wait?.signal === name && stopSeq === 0);
+  const waiting = executionAwaiting(run.state.executions, "signal", name);
   // Where a step waits, no other signal of this name has been kept.
   if (waiting !== undefined) takeSignal(run, waiting, payload);
   return create(SignalRunResponseSchema);

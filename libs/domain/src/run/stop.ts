@@ -1,11 +1,12 @@
 import { stopAttempt } from "./attempt.ts";
+import { askedIn } from "./executions.ts";
 import { isIdempotent } from "./idempotent.ts";
 import type { RunRecorder } from "./recorder.ts";
 import type { Execution, RunState } from "./state.ts";
 
 /** Ends the first execution that was asked to stop and that certainly nobody works for; false where there is none. */
 export function endIdle(run: RunRecorder): boolean {
-  const idle = run.state.executions.find((execution) => execution.stopSeq > 0 && isIdle(run.state, execution, run.context.nowMs));
+  const idle = askedIn(run.state.executions).find((execution) => isIdle(run.state, execution, run.context.nowMs));
   if (idle === undefined) return false;
   stopAttempt(run, idle, "The run was stopped before the call began.");
   return true;

@@ -5,7 +5,7 @@ import type { Rejected } from "../decider.ts";
 import type { TimerFired } from "../task.ts";
 import { beginAgain } from "./begin-step.ts";
 import { refusal } from "./errors.ts";
-import { deadlineTimerKey, retryTimerKey, waitTimerKey } from "./keys.ts";
+import { deadlineTimerKey, executionOfTimer, retryTimerKey, waitTimerKey } from "./keys.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import { completeStep, recordStepFailure } from "./settle.ts";
 import { type Execution, isActive, isStopping } from "./state.ts";
@@ -18,12 +18,12 @@ export function timerFired(run: RunRecorder, { key }: TimerFired): Rejected | un
     record(run, { case: "runDeadlinePassed", value: create(RunDeadlinePassedSchema) });
     return undefined;
   }
-  const again = state.executions.find((execution) => execution.waiting && execution.stopSeq === 0 && retryTimerKey(execution) === key);
-  if (again !== undefined) {
-    beginAgain(run, again);
+  const execution = executionOfTimer(state, key);
+  if (execution?.waiting === true && execution.stopSeq === 0 && retryTimerKey(execution) === key) {
+    beginAgain(run, execution);
     return undefined;
   }
-  const over = state.executions.find((execution) => (execution.wait?.untilMs ?? 0) > 0 && waitTimerKey(execution) === key);
+  const over = execution !== undefined && (execution.wait?.untilMs ?? 0) > 0 && waitTimerKey(execution) === key ? execution : undefined;
   if (over === undefined)
     return refusal(ErrorCode.CONFLICT, "STEP_NOT_ACTIVE", `run ${state.runId} waits for nothing of timer ${key}; nothing was changed`, state.runId);
   endWait(run, over);

@@ -6,6 +6,7 @@ import { TurnOutcome, TurnStatus } from "@forge/protocol/session";
 import type { Rejected } from "../decider.ts";
 import { asksForKey } from "./concurrency.ts";
 import { refusal, reportedError, stepError } from "./errors.ts";
+import { allExecutions, executionAwaiting } from "./executions.ts";
 import { streamCommandId } from "./keys.ts";
 import { agentOutput } from "./output.ts";
 import { type RunRecorder, record } from "./recorder.ts";
@@ -16,7 +17,7 @@ import { type Execution, type RunState, stepAt } from "./state.ts";
 
 export function turnEnded(run: RunRecorder, report: ReportTurnEnd): Rejected | undefined {
   const { state } = run;
-  const execution = state.executions.find(({ sessionId }) => sessionId !== "" && sessionId === report.sessionId);
+  const execution = executionAwaiting(state.executions, "session", report.sessionId);
   if (execution === undefined) return attemptNotOpen(state, `session ${report.sessionId}`);
   const { usage } = report;
   if (report.status === TurnStatus.COMPLETED && report.outcome === TurnOutcome.TASK_COMPLETED) {
@@ -86,7 +87,7 @@ export function commandRejected(run: RunRecorder, { commandId, error }: RejectCo
     record(run, { case: "runFailed", value: create(RunFailedSchema, { error: reportedError(error, "control-plane") }) });
     return undefined;
   }
-  const execution = state.executions.find((each) => opensAttempt(state, each, commandId));
+  const execution = allExecutions(state.executions).find((each) => opensAttempt(state, each, commandId));
   if (execution === undefined) return attemptNotOpen(state, `command ${commandId}`);
   const { sessionId, childRunId } = execution;
   failAttempt(run, execution, withStream(reportedError(error, sessionId === "" ? "run" : "session"), sessionId || childRunId), { retry: true });

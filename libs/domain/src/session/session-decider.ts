@@ -16,7 +16,7 @@ export const sessionDecider: Decider<SessionState, SessionCommand, SessionResult
   needs: () => [],
   decide: decideSession,
   evolve: evolveSession,
-  outstanding: outstandingSession,
+  outstanding: (state) => [outstandingSession(state)],
   commands: sessionCommands,
   listing: sessionListing,
   deltaIds: sessionDeltaIds,

@@ -93,7 +93,7 @@ export class TestStream<State, Command, Result> {
   }
 
   outstanding(): readonly OutstandingTask[] {
-    return this.decider.outstanding(this.state);
+    return this.decider.outstanding(this.state).flat();
   }
 
   work(): readonly WorkTask[] {

@@ -6,6 +6,7 @@ import type { LeaseProof, NewTask, Store, StoredTask, StreamAppend } from "../po
 import { artifactsOf } from "./artifacts-of.ts";
 import type { Entry } from "./entry.ts";
 import { newLeaseToken } from "./identity.ts";
+import { findTask } from "./outstanding.ts";
 import type { Plan, PlanPorts } from "./plan.ts";
 import type { CommandRequest } from "./request.ts";
 import { prepareCommand, prepareTask, taskChanges } from "./task-changes.ts";
@@ -51,9 +52,12 @@ function sameListing(a: Listing | undefined, b: Listing | undefined): boolean {
     a.subject === b.subject &&
     a.version === b.version &&
     a.labels === b.labels &&
-    a.approvals.length === b.approvals.length &&
-    a.approvals.every((bytes, index) => Buffer.compare(bytes, b.approvals[index] as Uint8Array) === 0)
+    sameApprovals(a.approvals, b.approvals)
   );
+}
+
+function sameApprovals(a: Listing["approvals"], b: Listing["approvals"]): boolean {
+  return a === b || (a.length === b.length && a.every((bytes, index) => Buffer.compare(bytes, b[index] as Uint8Array) === 0));
 }
 
 /** Turns a plan into an append: task rows, born leased where a worker has room, proofs, listing. Stores what is too large for a row beforehand. */
@@ -141,7 +145,7 @@ export async function buildAppend<R extends CommandRequest>(
     })),
     requires,
     settles: requires.filter((proof) => settled(proof, streamId, removed)).map((proof) => ({ streamId: proof.streamId, key: proof.key })),
-    starts: [...proven].filter((key) => after.outstanding.has(key)),
+    starts: [...proven].filter((key) => findTask(after.outstanding, key) !== undefined),
     addTasks: rows,
     removeTasks: changes.remove.filter((key) => !proven.has(key)),
     cancelTasks: changes.cancel,

@@ -1,7 +1,7 @@
 import { deserialize, serialize } from "node:v8";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Listing, OutstandingTask } from "@forge/domain";
+import type { Listing, Outstanding } from "@forge/domain";
 import { ForgeError } from "@forge/protocol";
 import { ErrorCode } from "@forge/protocol/common";
 import { EventSchema } from "@forge/protocol/event";
@@ -23,7 +23,7 @@ export interface Entry {
   readonly occurredAtMs: number;
   /** The newest event format among its events. */
   readonly format: number;
-  readonly outstanding: ReadonlyMap<string, OutstandingTask>;
+  readonly outstanding: Outstanding;
   /** Its list row; undefined where the stream does not exist yet. */
   readonly listing: Listing | undefined;
   readonly sinceSnapshot: SinceSnapshot;
@@ -56,10 +56,6 @@ interface SnapshotContent {
   readonly format?: number;
 }
 
-export function outstandingMap(aggregate: Aggregate, state: unknown): ReadonlyMap<string, OutstandingTask> {
-  return new Map(aggregate.outstanding(state).map((task) => [task.key, task]));
-}
-
 /** A stream that does not exist yet. */
 export function emptyEntry(kind: StreamKindName, aggregates: Aggregates): Entry {
   const aggregate = aggregates[kind];
@@ -71,7 +67,7 @@ export function emptyEntry(kind: StreamKindName, aggregates: Aggregates): Entry 
     stateSeq: 0,
     occurredAtMs: 0,
     format: 1,
-    outstanding: new Map(),
+    outstanding: [],
     listing: undefined,
     sinceSnapshot: { events: 0, bytes: 0, snapshotBytes: 0 },
     isArchived: false,
@@ -112,7 +108,7 @@ export function foldEntry(loaded: LoadedStream, aggregates: Aggregates, formats:
     stateSeq,
     occurredAtMs,
     format,
-    outstanding: outstandingMap(aggregate, state),
+    outstanding: aggregate.outstanding(state),
     listing: aggregate.listing(state),
     sinceSnapshot: {
       events: loaded.events.length,

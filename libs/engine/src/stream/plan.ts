@@ -8,7 +8,7 @@ import type { ToolSpec } from "@forge/protocol/tool";
 import type { StoredEvent } from "../ports/index.ts";
 import { neededFormat } from "./content-format.ts";
 import { encodeEvent } from "./encode-event.ts";
-import { type Entry, outstandingMap, type SinceSnapshot } from "./entry.ts";
+import type { Entry, SinceSnapshot } from "./entry.ts";
 import { stamp } from "./envelope.ts";
 import type { EventFormats } from "./event-formats.ts";
 import { deriveId, newId, sha256Hex } from "./identity.ts";
@@ -150,7 +150,7 @@ export async function plan<R extends CommandRequest>(before: Entry, requests: re
 }
 
 function derived({ aggregate, state }: Entry): Pick<Entry, "outstanding" | "listing"> {
-  return { outstanding: outstandingMap(aggregate, state), listing: aggregate.listing(state) };
+  return { outstanding: aggregate.outstanding(state), listing: aggregate.listing(state) };
 }
 
 function grown(since: SinceSnapshot, encoded: readonly StoredEvent[]): SinceSnapshot {

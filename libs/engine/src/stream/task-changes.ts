@@ -1,9 +1,10 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import type { OutstandingTask, WorkTask } from "@forge/domain";
+import type { Outstanding, OutstandingTask, WorkTask } from "@forge/domain";
 import { type OutgoingCommand, TaskRecordSchema } from "@forge/protocol/engine";
 import { type Task, TaskSchema } from "@forge/protocol/worker";
 import type { NewTask } from "../ports/index.ts";
 import { sha256Hex } from "./identity.ts";
+import { findTask, partsBeside } from "./outstanding.ts";
 import { routeOf } from "./routes.ts";
 
 /** A task row carries at most this; a larger one points to an artifact. */
@@ -99,15 +100,16 @@ export interface TaskChanges {
   readonly cancel: readonly string[];
 }
 
-/** Compares what is outstanding before and after. */
-export function taskChanges(before: ReadonlyMap<string, OutstandingTask>, after: ReadonlyMap<string, OutstandingTask>): TaskChanges {
+/** Compares what is outstanding before and after; parts that are in both are not looked into. */
+export function taskChanges(before: Outstanding, after: Outstanding): TaskChanges {
+  const [gone, come] = [partsBeside(before, after), partsBeside(after, before)];
   const add: OutstandingTask[] = [];
   const cancel: string[] = [];
-  for (const [key, task] of after) {
-    const known = before.get(key);
+  for (const task of come.flat()) {
+    const known = findTask(gone, task.key);
     if (known === undefined) add.push(task);
-    else if (task.kind === "work" && task.cancelRequested && known.kind === "work" && !known.cancelRequested) cancel.push(key);
+    else if (task.kind === "work" && task.cancelRequested && known.kind === "work" && !known.cancelRequested) cancel.push(task.key);
   }
-  const remove = [...before.keys()].filter((key) => !after.has(key));
+  const remove = gone.flat().flatMap(({ key }) => (findTask(come, key) === undefined ? [key] : []));
   return { add, remove, cancel };
 }

@@ -1,6 +1,7 @@
 import { pause } from "@forge/core";
 import type { Store, StoredTask } from "../ports/index.ts";
 import type { StreamKindName } from "../stream/aggregate.ts";
+import { findTask } from "../stream/outstanding.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
 import { prepareTask, taskChanges } from "../stream/task-changes.ts";
 
@@ -22,11 +23,11 @@ export class Repair {
     if (entry === undefined) return undefined;
     const rows = (await this.#store.tasksOf(namespace, streamId)).filter((row) => row.kind !== "command");
     const have = new Map(rows.map((row) => [row.key, row]));
-    const changes = taskChanges(new Map(), entry.outstanding);
+    const changes = taskChanges([], entry.outstanding);
     return {
       seq: entry.seq,
       add: changes.add.filter((task) => !have.has(task.key)),
-      remove: rows.filter((row) => !entry.outstanding.has(row.key)).map((row) => row.key),
+      remove: rows.filter((row) => findTask(entry.outstanding, row.key) === undefined).map((row) => row.key),
       cancel: changes.add
         .filter((task) => task.kind === "work" && task.cancelRequested && have.get(task.key)?.cancelRequested === false)
         .map((task) => task.key),

@@ -1,6 +1,7 @@
 import { TurnOutcome, TurnStatus } from "@forge/protocol/session";
 import { Decision } from "@forge/protocol/tool";
 import { RunStatus } from "@forge/protocol/workflow";
+import { allExecutions } from "../executions.ts";
 import { deadlineTimerKey, retryTimerKey, stepTaskKey, waitTimerKey } from "../keys.ts";
 import type { RunCommand } from "../run-command.ts";
 import { type Execution, isActive, stepAt } from "../state.ts";
@@ -136,7 +137,7 @@ export function commandFor(run: RunStream, happening: Happening, value: number, 
 
 /** What is under way and no list. */
 function leavesOf(run: RunStream): readonly Execution[] {
-  return run.state.executions.filter(({ group }) => group === undefined);
+  return allExecutions(run.state.executions).filter(({ group }) => group === undefined);
 }
 
 function isTask(run: RunStream, { position }: Execution): boolean {

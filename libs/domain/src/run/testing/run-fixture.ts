@@ -30,6 +30,7 @@ import {
 import type { Context } from "../../decider.ts";
 import type { TaskLost, TaskReportedLate, TaskSettled, TaskStarted, WorkTask } from "../../task.ts";
 import { type Effect, TestStream } from "../../testing/test-stream.ts";
+import { allExecutions } from "../executions.ts";
 import type { RunCommand, RunResult } from "../run-command.ts";
 import { runDecider } from "../run-decider.ts";
 import type { Execution, RunState } from "../state.ts";
@@ -239,7 +240,7 @@ export class RunStream extends TestStream<RunState, RunCommand, RunResult> {
 
   /** The execution that began last, of those that are under way. */
   get current(): Execution | undefined {
-    return this.state.executions.at(-1);
+    return allExecutions(this.state.executions).at(-1);
   }
 
   /** The open session. */
@@ -254,12 +255,14 @@ export class RunStream extends TestStream<RunState, RunCommand, RunResult> {
 
   /** Ids of the steps that have an open task, in order; an item's with its index. */
   get working(): readonly string[] {
-    return this.state.executions.flatMap(({ group, item, stepId }) => (group === undefined ? [item === undefined ? stepId : `${stepId}.${item.index}`] : []));
+    return allExecutions(this.state.executions).flatMap(({ group, item, stepId }) =>
+      group === undefined ? [item === undefined ? stepId : `${stepId}.${item.index}`] : [],
+    );
   }
 
   /** The open execution of a step, or of its item. */
   open(stepId: string, item?: number): Execution {
-    const found = this.state.executions.find((each) => each.stepId === stepId && each.group === undefined && each.item?.index === item);
+    const found = allExecutions(this.state.executions).find((each) => each.stepId === stepId && each.group === undefined && each.item?.index === item);
     if (found === undefined) throw new Error(`Step ${stepId} is not under way.`);
     return found;
   }
