@@ -7,6 +7,7 @@ import { type Released, released, takeAway } from "./release.ts";
 interface HeldRow {
   readonly place: number;
   readonly holds: boolean;
+  readonly extended: boolean;
   readonly cancel_requested: boolean;
 }
 
@@ -53,7 +54,7 @@ export async function heartbeat(
     returning w.session_id`,
   );
   const known = new Set(workers.map(({ session_id: sessionId }) => sessionId));
-  // A lease whose row an append holds just now is not extended this time; it has time left until the next.
+  const until = sql`now() + ${ttlMs}::float8 * interval '1 millisecond'`;
   const rows =
     held.length === 0
       ? []
@@ -68,12 +69,22 @@ export async function heartbeat(
             ) t
           ),
           extended as (
-            update forge.task t set lease_until = greatest(t.lease_until, now() + ${ttlMs}::float8 * interval '1 millisecond') from free
+            update forge.task t set lease_until = greatest(t.lease_until, ${until}) from free
             where t.ns = free.ns and t.stream_id = free.stream_id and t.task_key = free.task_key
           )
-          select h.place, t.ns is not null as holds, coalesce(t.cancel_requested, false) as cancel_requested
-          from h left join forge.task t on t.ns = h.ns and t.stream_id = h.stream_id and t.task_key = h.task_key and t.epoch = h.epoch and t.owner = h.session_id`,
+          select h.place, t.ns is not null as holds, free.place is not null as extended, coalesce(t.cancel_requested, false) as cancel_requested
+          from h left join free using (place) left join forge.task t on t.ns = h.ns and t.stream_id = h.stream_id and t.task_key = h.task_key and t.epoch = h.epoch and t.owner = h.session_id`,
         );
+  // What an append holds just now is waited for, since one that reports without a pause holds its row at almost every moment: one by one, so that nobody who waits holds another.
+  for (const { place } of rows.filter(({ holds, extended }) => holds && !extended)) {
+    const { namespace, streamId, key, epoch, sessionId } = held[place - 1] as Named;
+    await database.run(
+      "forge_extend_one",
+      sql`
+      update forge.task t set lease_until = greatest(t.lease_until, ${until})
+      where t.ns = ${namespace} and t.stream_id = ${streamId}::uuid and t.task_key = ${key} and t.epoch = ${epoch}::int and t.owner = ${sessionId}`,
+    );
+  }
   const missed = await database.run(
     "forge_missed",
     takeAway(sql`

@@ -159,6 +159,30 @@ export function describeWorkers(suite: Suite): void {
       expect(await store.tasksOf(namespace, streamId)).toEqual(before);
     });
 
+    it("extends a lease whose row an append holds at that moment as well, once it lets go", async () => {
+      const { store, pool } = suite;
+      const [namespace, streamId] = [newNamespace(), newStreamId()];
+      const worker = aWorker({ namespace });
+      await store.saveWorker(worker, TTL_MS);
+      const lease = { owner: worker.sessionId, token: randomBytes(16), ttlMs: 1_000 };
+      await mustAppend(store, anAppend({ namespace, streamId, expectedSeq: 0, addTasks: [aTask({ key: "busy", lease }), aTask({ key: "free", lease })] }));
+      const holder = await pool.connect();
+      await holder.query("begin");
+      await holder.query("select from forge.task where ns = $1 and task_key = 'busy' for update", [namespace]);
+      const held = ["busy", "free"].map((key) => ({ namespace, streamId, key, epoch: 1 }));
+      const beating = store.heartbeat([{ sessionId: worker.sessionId, held }], TTL_MS);
+      const isLong = async (key: string): Promise<boolean> => {
+        const task = (await store.tasksOf(namespace, streamId)).find((one) => one.key === key);
+        return (task?.leaseUntilMs ?? 0) > Date.now() + TTL_MS / 2;
+      };
+      await expect.poll(() => isLong("free")).toBe(true);
+      expect(await isLong("busy")).toBe(false);
+      await holder.query("commit");
+      holder.release();
+      expect((await beating).answers).toEqual([{ known: true, cancelled: [], lost: [] }]);
+      expect(await isLong("busy")).toBe(true);
+    });
+
     it("answers many at once, each for itself, whatever another one names", async () => {
       const { store } = suite;
       const [namespace, streamId] = [newNamespace(), newStreamId()];
