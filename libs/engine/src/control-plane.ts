@@ -28,6 +28,7 @@ import { ARCHIVE_FORMAT, EVENT_FORMATS, type EventFormats } from "./stream/event
 import { newId } from "./stream/identity.ts";
 import { type Appended, StreamEngine } from "./stream/stream-engine.ts";
 import { Hub } from "./subscribe/hub.ts";
+import { SubscriptionStart } from "./subscribe/subscription-start.ts";
 import { Watchers } from "./subscribe/watchers.ts";
 import { DeltaPruner } from "./tasks/delta-pruner.ts";
 import { LostTasks } from "./tasks/lost-tasks.ts";
@@ -345,6 +346,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
 
   const subscription = {
     store,
+    start: new SubscriptionStart(store),
     hub,
     watchers,
     heartbeatMs: options.positionMs ?? 15_000,

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Store, StoredEvent } from "../ports/index.ts";
 import { Hub } from "./hub.ts";
 import { type SubscriptionRequest, subscribe } from "./subscription.ts";
+import { SubscriptionStart } from "./subscription-start.ts";
 
 const RUN = "0190a000-0000-7000-8000-000000000001";
 const CHILD = "0190a000-0000-7000-8000-000000000002";
@@ -33,7 +34,7 @@ function setup(streams: Record<string, StoredEvent[]>, bounds: { items?: number 
     incarnation: async () => "first",
   } as unknown as Store;
   const stop = new AbortController();
-  const ports = { store, hub, heartbeatMs: 60_000, queueItemsMax: bounds.items ?? 1000, queueBytesMax: 1 << 20 };
+  const ports = { store, start: new SubscriptionStart(store), hub, heartbeatMs: 60_000, queueItemsMax: bounds.items ?? 1000, queueBytesMax: 1 << 20 };
   const request = (options: Partial<SubscriptionRequest> = {}): SubscriptionRequest => ({
     namespace: "default",
     cursors: [{ kind: "run", streamId: RUN, afterSeq: 0 }],

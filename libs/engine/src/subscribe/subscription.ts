@@ -8,6 +8,7 @@ import type { Store, StoredEvent } from "../ports/index.ts";
 import type { StreamKindName } from "../stream/aggregate.ts";
 import { streamRef } from "../tasks/task-id.ts";
 import type { Hub, Listener } from "./hub.ts";
+import type { SubscriptionStart } from "./subscription-start.ts";
 
 /** What to follow, checked. */
 export interface SubscriptionRequest {
@@ -23,6 +24,8 @@ export interface SubscriptionRequest {
 
 export interface SubscriptionPorts {
   readonly store: Store;
+  /** Shared by all subscriptions: those that begin together, as after a restart, ask together. */
+  readonly start: SubscriptionStart;
   readonly hub: Hub;
   readonly heartbeatMs: number;
   /** Events and bytes that may wait for one subscriber. */
@@ -109,7 +112,7 @@ class Subscription implements Listener {
     const missing = new Set(cursors.map((cursor) => cursor.streamId));
     for (const cursor of cursors) this.#add(cursor.kind, cursor.streamId, cursor.afterSeq);
     // Asked for at the same time as all the rest, and needed only once that is there: then its failure is told as well.
-    const incarnation = this.#ports.store.incarnation();
+    const incarnation = this.#ports.start.incarnation();
     incarnation.catch(() => undefined);
     for (const head of await this.#heads(cursors.map((cursor) => cursor.streamId))) missing.delete(head);
     const [absent] = missing;
@@ -166,8 +169,9 @@ class Subscription implements Listener {
   }
 
   async #heads(streamIds: readonly string[]): Promise<readonly string[]> {
-    const heads = await this.#ports.store.heads(streamIds.map((streamId) => ({ namespace: this.#request.namespace, streamId })));
+    const heads = await Promise.all(streamIds.map((streamId) => this.#ports.start.head(this.#request.namespace, streamId)));
     return heads
+      .filter((head) => head !== undefined)
       .filter((head) => {
         const followed = this.#streams.get(head.streamId) as Followed;
         if (head.kind !== followed.kind) return false;
