@@ -12,6 +12,7 @@ import { forgeRounds, openForge } from "./forge-peer.ts";
 import { measureGrowth } from "./growth.ts";
 import { installPeers } from "./install.ts";
 import { DBOS, EMMETT, GRAPHILE_WORKER, LANGGRAPH, LANGGRAPH_AGENT, openLibrary } from "./library-peer.ts";
+import { measureOpenWaits } from "./open-waits.ts";
 import type { Peer } from "./peer.ts";
 import { measureRecovery } from "./recovery.ts";
 import { openRestate } from "./restate-peer.ts";
@@ -95,13 +96,13 @@ async function measureKilled(scale: PeerScale, until: number, progress: Progress
   return { ...section, note: [section.note, ...failures].join(" ") };
 }
 
-async function measureLongRun(scale: PeerScale, progress: Progress): Promise<Section> {
+async function measureLongRun(scale: PeerScale, progress: Progress): Promise<readonly Section[]> {
   await using cleanup = new AsyncDisposableStack();
   const database = await openDatabase(2);
   cleanup.defer(() => database.close());
   const fleet = await startFleet(database.connection, "inside");
   cleanup.defer(() => fleet.close());
-  return await measureGrowth(database.pool, fleet, scale, progress);
+  return [await measureGrowth(database.pool, fleet, scale, progress), await measureOpenWaits(fleet, scale, progress)];
 }
 
 async function measureFull(scale: PeerScale, until: number, progress: Progress): Promise<Section> {
@@ -172,7 +173,7 @@ export async function measurePeers(
   }
   if (wanted("growth")) {
     progress("a long run");
-    await attempt("A long run", async () => [await measureLongRun(scale, progress)]);
+    await attempt("A long run", () => measureLongRun(scale, progress));
   }
   if (wanted("finished")) {
     progress("finished runs in the store");
