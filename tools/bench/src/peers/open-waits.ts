@@ -4,9 +4,8 @@ import { OnError } from "@forge/protocol/workflow";
 import type { Row, Section } from "../report/row.ts";
 import type { Fleet } from "../server/fleet.ts";
 import { spread } from "../statistics.ts";
-import { functionRun } from "./forge-peer.ts";
+import { withinTime } from "../within-time.ts";
 import type { PeerScale } from "./scale.ts";
-import { withinTime } from "./within-time.ts";
 
 const FEW = 100;
 const STEPS = 2_200;
@@ -21,10 +20,18 @@ const NOTE =
 
 /** A graph: waits that nothing ends, and a sequence that begins with a signal. */
 function waitingRun(waits: number) {
-  const { steps, ...rest } = functionRun(STEPS);
-  const sequence = (steps ?? []).map((step, index) => ({ ...step, needs: [index === 0 ? "begin" : `step_${index - 1}`] }));
+  const sequence = Array.from({ length: STEPS }, (_, index) => ({
+    id: `step_${index}`,
+    kind: { case: "function" as const, value: { name: "bench.nothing" } },
+    needs: [index === 0 ? "begin" : `step_${index - 1}`],
+  }));
   const wait = (id: string) => ({ id, kind: { case: "wait" as const, value: { kind: { case: "signal" as const, value: id } } }, timeout: { seconds: 3_600n } });
-  return { ...rest, onError: OnError.CONTINUE, steps: [wait("begin"), ...Array.from({ length: waits }, (_, index) => wait(`wait_${index}`)), ...sequence] };
+  return {
+    id: "bench_waits",
+    version: "v1",
+    onError: OnError.CONTINUE,
+    steps: [wait("begin"), ...Array.from({ length: waits }, (_, index) => wait(`wait_${index}`)), ...sequence],
+  };
 }
 
 /** Resolves once an event of the run is one that is waited for. */
