@@ -132,7 +132,10 @@ function admitLasting(context: HandlerContext, options: RoutesOptions, openStrea
   const refused = new AbortController();
   const { call, end } = admit(context, options, AbortSignal.any([context.signal, refused.signal]));
   const recheck = () => callerOf(context, options, RECHECK_MS);
-  const forget = openStreams.add(recheck, (refusal) => refused.abort(refusal));
+  const { requestHeader: headers, method } = context;
+  // What the answer depends on, and nothing else.
+  const caller = JSON.stringify([headers.get("authorization"), headers.get("forge-namespace"), method.parent.typeName, method.name]);
+  const forget = openStreams.add(caller, recheck, (refusal) => refused.abort(refusal));
   return {
     call,
     refused: refused.signal,
