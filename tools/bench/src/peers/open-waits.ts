@@ -48,14 +48,15 @@ async function until(client: ForgeClient, runId: string, isIt: (kind: string, st
 }
 
 /** Microseconds of processor time for a step. */
-async function costOf({ client, writes }: Fleet, waits: number): Promise<number> {
+async function costOf(fleet: Fleet, waits: number): Promise<number> {
+  const { client } = fleet;
   const { runId } = await client.workflow.startRun({ header: commandHeader(), definition: waitingRun(waits) });
   await until(client, runId, (kind, stepId) => kind === "step.started" && stepId === `wait_${waits - 1}`);
   await client.workflow.signalRun({ header: commandHeader(), runId, name: "begin" });
   await until(client, runId, (kind, stepId) => kind === "step.completed" && stepId === `step_${STEPS_BEFORE - 1}`);
-  const before = await writes();
+  const before = await fleet.writes();
   await until(client, runId, (kind, stepId) => kind === "step.completed" && stepId === `step_${STEPS - 1}`);
-  const after = await writes();
+  const after = await fleet.writes();
   await client.workflow.cancelRun({ header: commandHeader(), runId });
   await until(client, runId, (kind) => kind === "run.cancelled");
   return (after.cpuUs - before.cpuUs) / (STEPS - STEPS_BEFORE);
