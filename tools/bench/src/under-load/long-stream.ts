@@ -1,14 +1,13 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { createLocalClient } from "@forge/client";
-import { createControlPlane } from "@forge/engine";
 import { GetSessionSnapshotResponseSchema } from "@forge/protocol/session";
-import { createPostgresStore, type PostgresConnection } from "@forge/store-postgres";
+import type { PostgresConnection } from "@forge/store-postgres";
 import type pg from "pg";
 import { measure } from "../load.ts";
 import { comparedRow, valueRow } from "../report/compare.ts";
 import type { Row } from "../report/row.ts";
 import { quantile } from "../statistics.ts";
 import { alternate } from "./alternate.ts";
+import { openLocal } from "./local-control-plane.ts";
 import type { LoadScale } from "./scale.ts";
 import { checkWrites, followSession, openSessions, writeMany } from "./subject.ts";
 
@@ -22,19 +21,7 @@ const RATIO_MAX = 1.5;
  */
 export async function longStreamRows(connection: PostgresConnection, pool: pg.Pool, scale: LoadScale, progress: (text: string) => void): Promise<Row[]> {
   await using cleanup = new AsyncDisposableStack();
-  const store = await createPostgresStore(connection);
-  cleanup.defer(() => store.close());
-  const apis = await createControlPlane({
-    store,
-    dispatches: false,
-    cacheMax: 1,
-    onProblem: (error) => {
-      throw error;
-    },
-  });
-  cleanup.defer(() => apis.close());
-  const client = createLocalClient(apis, { namespace: "default", principal: "bench" });
-  cleanup.defer(() => client.close());
+  const client = await openLocal(cleanup, connection, 1);
   const [short, long, other] = (await openSessions(client, 3)) as [string, string, string];
   for (const id of [short, other]) await writeMany(client, id, SHORT - 1);
   await writeMany(client, long, scale.longStream - 1);

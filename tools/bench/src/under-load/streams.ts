@@ -1,11 +1,13 @@
 import { commandHeader, type ForgeClient } from "@forge/client";
 import { OnError } from "@forge/protocol/workflow";
+import type { PostgresConnection } from "@forge/store-postgres";
 import { copyStream } from "../copy-streams.ts";
 import { type BenchDatabase, openDatabase } from "../database.ts";
 import type { Row, Section } from "../report/row.ts";
 import { type Fleet, startFleet } from "../server/fleet.ts";
 import { alternate } from "./alternate.ts";
 import { type CommandCost, commandCost, growthRows } from "./command-cost.ts";
+import { openLocal } from "./local-control-plane.ts";
 import type { LoadScale } from "./scale.ts";
 import { checkWrites, openSessions, write, writeMany } from "./subject.ts";
 
@@ -52,9 +54,27 @@ async function createAndWrite({ pool }: BenchDatabase, fleet: Fleet, commands: n
   return cost;
 }
 
-async function onStreams({ pool }: BenchDatabase, fleet: Fleet, { events, rounds, commands }: LoadScale, progress: Progress): Promise<Row[]> {
+/**
+ * Sessions that were written to so often. They are written to without a wire, by which so many events would take minutes; and all that took part is gone afterwards, because a control plane that has
+ * just heard of another one tells it of each append.
+ */
+async function makeSessions(connection: PostgresConnection, events: readonly number[]): Promise<readonly string[]> {
+  await using cleanup = new AsyncDisposableStack();
+  const fleet = await startFleet(connection, "inside");
+  cleanup.defer(() => fleet.close());
   const sessions = await openSessions(fleet.client, events.length);
-  for (const [index, count] of events.entries()) await writeMany(fleet.client, sessions[index] as string, count - 1);
+  const local = await openLocal(cleanup, connection, events.length);
+  for (const [index, count] of events.entries()) await writeMany(local, sessions[index] as string, count - 1);
+  return sessions;
+}
+
+async function onStreams(
+  { pool }: BenchDatabase,
+  fleet: Fleet,
+  sessions: readonly string[],
+  { events, rounds, commands }: LoadScale,
+  progress: Progress,
+): Promise<Row[]> {
   const taken = events.map(
     (count, index) => [`${count} events`, () => commandCost(pool, fleet, commands, () => write(fleet.client, sessions[index] as string))] as const,
   );
@@ -109,8 +129,10 @@ export async function measureStreams(scale: LoadScale, progress: Progress): Prom
   await using cleanup = new AsyncDisposableStack();
   const database = await openDatabase(2);
   cleanup.defer(() => database.close());
+  const sessions = await makeSessions(database.connection, scale.events);
+  progress(`  streams of ${scale.events.join(", ")} events`);
   const fleet = await startFleet(database.connection, "inside");
   cleanup.defer(() => fleet.close());
-  rows.push(...(await onStreams(database, fleet, scale, progress)), ...(await onStates(database, fleet, scale, progress)));
+  rows.push(...(await onStreams(database, fleet, sessions, scale, progress)), ...(await onStates(database, fleet, scale, progress)));
   return { title: "Growth", note: NOTE, rows };
 }
