@@ -63,6 +63,7 @@ describe("a project of ForrestRun, unchanged", () => {
     ["the default of a branch", ["triage", "-i", "issue=a typo"], "COMPLETED"],
     ["a function that fails", ["fail-fast"], "FAILED"],
     ["a function that fails, and the run goes on", ["goes-on"], "COMPLETED_WITH_ERRORS"],
+    ["a function that fails, whose own branch the run goes on by", ["fails-and-branches"], "COMPLETED_WITH_ERRORS"],
     ["retries", ["retries"], "COMPLETED_WITH_ERRORS"],
     ["contracts that are violated", ["contracts"], "COMPLETED_WITH_ERRORS"],
     ["a workflow's file", ["workflows/goes-on.yaml"], "COMPLETED_WITH_ERRORS"],
@@ -88,6 +89,7 @@ describe("a project of ForrestRun, unchanged", () => {
 
   it.each([
     ["no rule of a branch is true", ["no-branch", "-i", "issue=x"]],
+    ["a branch reads what its step failed to put out", ["fails-and-reads"]],
     ["a branch goes back", ["circle"]],
     ["an output can't be kept", ["instance"]],
   ])("fails where %s; steps that ForrestRun then forgets are kept", async (_, words) => {
@@ -149,16 +151,6 @@ it("outlives functions that would end ForrestRun, and says what each did", async
     ["circular", "FAILED", expect.stringContaining("contains itself")],
     ["lacking", "FAILED", expect.stringContaining("No module named 'a_package_that_nobody_has'")],
     ["floods", "COMPLETED", ""],
-  ]);
-});
-
-it("goes on in sequence after a step that failed, where ForrestRun asks the step's branch", async () => {
-  const { expected, actual } = await both("fails-and-branches");
-  expect([expected.status, actual.status]).toEqual(["COMPLETED_WITH_ERRORS", "COMPLETED_WITH_ERRORS"]);
-  const ids = ({ steps }: Ran) => steps.map(({ id }) => id);
-  expect([ids(expected), ids(actual)]).toEqual([
-    ["broken", "last"],
-    ["broken", "never", "last"],
   ]);
 });
 

@@ -21,7 +21,7 @@ export interface Step {
   readonly input: unknown;
   readonly output: unknown;
   readonly error: string;
-  /** Of a step that completed: what followed it; null where nothing did. */
+  /** What followed it; null where nothing did. */
   readonly next: string | null;
 }
 
@@ -80,7 +80,7 @@ export async function openForrestRun(environment: Readonly<Record<string, string
           input: withoutRuntime(step.input),
           output: step.output,
           error: step.error ?? "",
-          next: step.status === "COMPLETED" ? step.next_step_resolved : null,
+          next: step.next_step_resolved,
         })),
         state: stateOf(states.at(-1)?.state),
       };

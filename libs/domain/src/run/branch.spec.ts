@@ -1,6 +1,9 @@
+import type { Event } from "@forge/protocol/event";
 import { OnError } from "@forge/protocol/workflow";
 import { describe, expect, it } from "vitest";
-import { artifact, functionStep, returnedValue, runOf, workflow } from "./testing/run-fixture.ts";
+import { allOf } from "./chunks.ts";
+import { replayRun } from "./replay.ts";
+import { artifact, functionStep, json, path, resumeRun, returnedValue, runOf, taskFailed, workflow } from "./testing/run-fixture.ts";
 
 const RULES = [
   { when: "state.steps.triage.severity == 'high'", goto: "page" },
@@ -93,5 +96,84 @@ describe("a branch", () => {
     }
     expect(count).toBe(1_000);
     expect(run.last("runFailed").value.error).toMatchObject({ reason: "CIRCULAR_EXECUTION", metadata: { step_id: "spin" } });
+  });
+});
+
+describe("the branch of a step that failed, where the run goes on", () => {
+  const failing = (options: Parameters<typeof functionStep>[1], more: Parameters<typeof functionStep>[1] = {}) =>
+    runOf(
+      workflow([functionStep("first", { nextDefault: "a" }), functionStep("other"), functionStep("a", options), functionStep("b", more), functionStep("c")], {
+        onError: OnError.CONTINUE,
+      }),
+    );
+  const fail = (run: ReturnType<typeof failing>) => {
+    run.return({ n: 1 });
+    return run.must(taskFailed(run.key));
+  };
+
+  it.each<[string, Parameters<typeof functionStep>[1], string, string]>([
+    [
+      "its first rule that is true",
+      {
+        next: [
+          { when: "state.steps.first.n == 2", goto: "other" },
+          { when: "state.steps.first.n == 1", goto: "c" },
+        ],
+      },
+      "c",
+      "rule:1",
+    ],
+    ["its default", { next: [{ when: "state.steps.first.n == 2", goto: "other" }], nextDefault: "c" }, "c", "default"],
+    ["the next step, where it has none", {}, "b", "sequence"],
+    ["the end", { nextDefault: "end" }, "", "default"],
+  ])("is %s", (_, options, nextStepId, nextSource) => {
+    const run = failing(options);
+    const { cases } = fail(run);
+    expect(run.last("stepFailed").value).toMatchObject({ nextStepId, nextSource });
+    expect(cases).toEqual(["stepFailed", nextStepId === "" ? "runCompleted" : "stepStarted"]);
+    if (nextStepId !== "") expect(run.task.capability).toBe(`function:module.${nextStepId}`);
+    expect(
+      replayRun(run.events, true, { sha256: String, artifact: () => undefined }).mismatches.filter(({ path: at }) => at.startsWith("payload.next")),
+    ).toEqual([]);
+  });
+
+  it.each<[string, Parameters<typeof functionStep>[1]]>([
+    ["no rule of it is true", { next: [{ when: "state.steps.first.n == 2", goto: "other" }] }],
+    ["a rule reads what the step did not put out", { next: [{ when: "state.steps.a.ok", goto: "other" }], nextDefault: "c" }],
+  ])("fails the run where %s; resumed, the step is executed again", (_, options) => {
+    const run = failing(options);
+    expect(fail(run).cases).toEqual(["stepFailed", "runFailed"]);
+    expect(run.last("runFailed").value.error?.reason).toBe("BRANCH_RESOLUTION");
+    expect(run.must(resumeRun()).cases).toEqual(["runResumed", "stepStarted"]);
+    expect(run.last("runResumed").value.stepIds).toEqual(["a"]);
+    expect(run.task.capability).toBe("function:module.a");
+    expect(run.return({ ok: true }).cases).toEqual(options?.nextDefault === undefined ? ["stepCompleted", "runFailed"] : ["stepCompleted", "stepStarted"]);
+  });
+
+  it("may lead back to a step that reads an artifact", () => {
+    const steps = [
+      functionStep("big"),
+      functionStep("read", { inputs: { it: path("steps.big.v") } }),
+      functionStep("a", { nextDefault: "b" }),
+      functionStep("b", { inputs: { it: path("steps.nobody.v") }, nextDefault: "read" }),
+      functionStep("nobody"),
+    ];
+    const run = runOf(workflow(steps, { onError: OnError.CONTINUE }), { artifacts: { large: JSON.stringify({ v: 7 }) } });
+    run.must(returnedValue(run.key, artifact("large")));
+    run.return(1);
+    expect(run.return(1).cases).toEqual(["stepCompleted", "stepStarted", "stepFailed", "stepStarted"]);
+    expect(run.task.task.kind.value).toMatchObject({ stepId: "read", input: { it: json(7) } });
+  });
+
+  it("is none where a history does not tell it: then it is the next in sequence", () => {
+    const run = failing({ nextDefault: "c" });
+    fail(run);
+    const at = run.events.findIndex(({ payload }) => payload.case === "stepFailed");
+    const event = run.events[at] as Event;
+    if (event.payload.case !== "stepFailed") throw new Error("no failure");
+    const old = { ...event, payload: { ...event.payload, value: { ...event.payload.value, nextStepId: "", nextSource: undefined } } };
+    const before = run.events.slice(0, at).reduce(run.decider.evolve, run.decider.initial());
+    expect(allOf(run.decider.evolve(before, old).ready)).toEqual([3]);
+    expect(allOf(run.decider.evolve(before, event).ready)).toEqual([4]);
   });
 });

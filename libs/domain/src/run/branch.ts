@@ -1,4 +1,5 @@
 import { ErrorCode, type ForgeError } from "@forge/protocol/common";
+import { OnError } from "@forge/protocol/workflow";
 import type { Context } from "../decider.ts";
 import { evaluateCondition } from "../expression/evaluate.ts";
 import { stepError } from "./errors.ts";
@@ -6,7 +7,7 @@ import { conditionOf } from "./expressions.ts";
 import { readsOfBranches } from "./reads.ts";
 import { failed, type Outcome, succeeded } from "./result.ts";
 import { type FreshOutput, stateView } from "./scope.ts";
-import { positionOf, type RunState, stepAt } from "./state.ts";
+import { type Execution, isGraph, isStopping, positionOf, type RunState, stepAt } from "./state.ts";
 
 /** What follows: a step, the run's end, or its failure. */
 export type Next = { readonly kind: "step"; readonly position: number } | { readonly kind: "end" } | { readonly kind: "failure"; readonly error: ForgeError };
@@ -28,7 +29,17 @@ export function nextInSequence(state: RunState, position: number): Next {
   return position + 1 < (state.definition?.steps.length ?? 0) ? { kind: "step", position: position + 1 } : { kind: "end" };
 }
 
-/** Chooses what follows a completed step: the first rule that is true, then the default; without rules, the sequence. `fresh` is an output that has not joined the state yet. */
+/** Whether a sequence takes a step's branch although the step fails. */
+export function goesOnAfter(state: RunState, { item }: Execution): boolean {
+  return item === undefined && state.definition?.onError === OnError.CONTINUE && !isGraph(state) && !isStopping(state);
+}
+
+/** What a step that has failed has put out. */
+export function withoutOutput(position: number): FreshOutput {
+  return { position, output: undefined };
+}
+
+/** Chooses what follows a step that has ended: the first rule that is true, then the default; without rules, the sequence. `fresh` is an output that has not joined the state yet. */
 export function resolveBranch(state: RunState, position: number, context: Context, fresh?: FreshOutput): Branch {
   const step = stepAt(state, position);
   if (step.next.length === 0 && step.nextDefault === undefined) {

@@ -118,8 +118,7 @@ export function stepCompleted(state: RunState, payload: StepCompleted, event: Ev
     outcome: "completed",
   });
   if (isGraph(state)) return withDependentsReady(after, position);
-  const next = payload.nextStepId === "" ? undefined : positionOf(state, payload.nextStepId);
-  return { ...after, ready: chunksOf(next === undefined ? [] : [next]), unresolved: payload.nextSource === "" ? position : undefined };
+  return withNext(after, position, payload.nextStepId, payload.nextSource);
 }
 
 /** What an execution's end adds to the run's usage: its failed attempts were counted when they failed. */
@@ -162,7 +161,15 @@ export function stepFailed(state: RunState, payload: StepFailed, event: Event): 
   const after = { ...remembered(spent, position, memory), withErrors: true };
   if (state.definition?.onError !== OnError.CONTINUE) return asked(bound(after, runError(error, stepId)), event);
   if (isGraph(state)) return withDependentsReady(after, position);
+  if (payload.nextSource !== undefined) return withNext(after, position, payload.nextStepId, payload.nextSource);
+  // A history from before the step's branch was asked.
   return { ...after, ready: chunksOf(position + 1 < state.steps.length ? [position + 1] : []), unresolved: undefined };
+}
+
+/** Of a sequence: what follows a step that has ended. */
+function withNext(state: RunState, position: number, nextStepId: string, nextSource: string): RunState {
+  const next = nextStepId === "" ? undefined : positionOf(state, nextStepId);
+  return { ...state, ready: chunksOf(next === undefined ? [] : [next]), unresolved: nextSource === "" ? position : undefined };
 }
 
 export function stepSkipped(state: RunState, event: Event): RunState {

@@ -92,11 +92,18 @@ function candidates(state: RunState, ended: Execution | undefined): readonly Ste
   const step = stepAt(state, ended.position);
   const group = ended.item === undefined ? undefined : executionAt(state, ended.item.groupIndex)?.group;
   if (group !== undefined && !isLast(group)) return [step];
-  const targets = [...step.next.map((rule) => rule.goto), ...(step.nextDefault === undefined ? [] : [step.nextDefault])].map((id) => positionOf(state, id));
-  const followers = [ended.position + 1, ...targets.filter((position) => position !== undefined)];
-  // Where failures are passed over, a step that can't begin is followed by the next, so that any later one may come; and a wait may end as it begins.
-  const later = state.definition?.onError === OnError.CONTINUE ? steps.slice(Math.min(...followers)) : followers.flatMap((position) => steps[position] ?? []);
+  const followers = [ended.position + 1, ...targetsOf(state, step)];
+  // Where failures are passed over, a step that can't begin takes its branch, so that any later one may come; and a wait may end as it begins.
+  const passesOver = state.definition?.onError === OnError.CONTINUE;
+  const first = Math.min(...followers);
+  const later = passesOver ? steps.slice(first) : followers.flatMap((position) => steps[position] ?? []);
+  if (passesOver && later.some((each) => targetsOf(state, each).some((target) => target < first))) return steps;
   return later.some(mayEndAtOnce) ? steps : [step, ...later];
+}
+
+/** Where a step's branches lead. */
+function targetsOf(state: RunState, { next, nextDefault }: StepDefinition): readonly number[] {
+  return [...next.map((rule) => rule.goto), ...(nextDefault === undefined ? [] : [nextDefault])].flatMap((id) => positionOf(state, id) ?? []);
 }
 
 /** What is ready, the lists that are open, and what the end makes ready; what needs a step that fails or is passed over is passed over unread. */

@@ -27,7 +27,8 @@ export function openAgain(state: RunState, stepIds: readonly string[]): RunState
   if (isGraph(state)) for (const position of open) for (const dependent of dependentsOf(state, position)) open.add(dependent);
   const steps = allOf(state.steps).map((memory, position): StepMemory => (open.has(position) ? { ...memory, outcome: undefined } : memory));
   const withErrors = steps.some(({ outcome }) => outcome === "failed");
-  if (!isGraph(state)) return { ...state, steps: chunksOf(steps), withErrors, ready: chunksOf([...open].slice(0, 1)) };
+  if (!isGraph(state))
+    return { ...state, steps: chunksOf(steps), withErrors, ready: chunksOf([...open].slice(0, 1)), unresolved: open.size > 0 ? undefined : state.unresolved };
   const ended = (id: string) => steps[positionOf(state, id) ?? -1]?.outcome !== undefined;
   const counted = steps.map((memory, position) => ({ ...memory, unmet: [...new Set(stepAt(state, position).needs)].filter((id) => !ended(id)).length }));
   const ready = counted.flatMap(({ unmet, outcome }, position) => (unmet === 0 && outcome === undefined ? [position] : []));

@@ -1,10 +1,10 @@
 import { create, type JsonValue } from "@bufbuild/protobuf";
 import type { Value } from "@forge/protocol/common";
-import type { Event, StepCompleted, StepStarted } from "@forge/protocol/event";
+import type { Event, StepCompleted, StepFailed, StepStarted } from "@forge/protocol/event";
 import { type ReplayedStep, ReplayedStepSchema, type ReplayMismatch, ReplayMismatchSchema, StepStatus } from "@forge/protocol/workflow";
 import type { Context } from "../decider.ts";
 import { shorten } from "../text.ts";
-import { resolveBranch } from "./branch.ts";
+import { goesOnAfter, resolveBranch, withoutOutput } from "./branch.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { allOf, itemAt } from "./chunks.ts";
 import { evolve } from "./evolve.ts";
@@ -129,6 +129,9 @@ class Replayer {
         this.#same(event, "payload.reason", payload.value.reason, reason);
         return;
       }
+      case "stepFailed":
+        this.#compareFailure(state, event, payload.value);
+        return;
       case "stepCompleted":
         this.#compareBranch(state, event, payload.value);
         return;
@@ -185,6 +188,15 @@ class Replayer {
     this.#same(event, "payload.overwrote", overwrote, overwrites(state, execution, output));
     if (item !== undefined || isGraph(state) || isStopping(state)) return;
     const branch = resolveBranch(state, position, this.#context, { position, ...outputOf(execution, output) });
+    this.#same(event, "payload.next_step_id", nextStepId, branch.stepId);
+    this.#same(event, "payload.next_source", nextSource, branch.source);
+  }
+
+  #compareFailure(state: RunState, event: Event, { executionIndex, nextStepId, nextSource }: StepFailed): void {
+    const execution = findExecution(state, event, executionIndex);
+    if (execution === undefined) return this.#same(event, "payload.execution_index", executionIndex ?? null, null);
+    if (nextSource === undefined || !goesOnAfter(state, execution)) return;
+    const branch = resolveBranch(state, execution.position, this.#context, withoutOutput(execution.position));
     this.#same(event, "payload.next_step_id", nextStepId, branch.stepId);
     this.#same(event, "payload.next_source", nextSource, branch.source);
   }

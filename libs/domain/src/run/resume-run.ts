@@ -8,7 +8,7 @@ import { queueAgain } from "./concurrency.ts";
 import { refusal } from "./errors.ts";
 import { type RunRecorder, record } from "./recorder.ts";
 import type { RunResult } from "./run-command.ts";
-import { isGraph, type RunState, stepAt } from "./state.ts";
+import { isGraph, memoryAt, type RunState, stepAt } from "./state.ts";
 import { unservedTools } from "./unserved-tools.ts";
 
 /** Goes on with a failed run where it failed. */
@@ -44,8 +44,9 @@ function againIds(state: RunState): string[] {
       outcome === "failed" || (outcome === undefined && executionCount > 0) ? [stepAt(state, position).id] : [],
     );
   }
-  // Of a sequence it is the one that ended it. Where its branch led nowhere, or the next could not begin, nothing is executed again.
+  // Of a sequence it is the one that ended it. Where the branch of one that had completed led nowhere, or the next could not begin, nothing is executed again.
   const last = state.lastPosition;
+  if (state.unresolved !== undefined && memoryAt(state, state.unresolved).outcome === "failed") return [stepAt(state, state.unresolved).id];
   const isLast = state.unresolved === undefined && state.ready.length === 0 && last >= 0;
   return (isLast ? [last] : allOf(state.ready)).map((position) => stepAt(state, position).id);
 }

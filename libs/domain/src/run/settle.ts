@@ -6,7 +6,7 @@ import { OverwritePolicy } from "@forge/protocol/workflow";
 import { fractionOf } from "../fraction-of.ts";
 import { addUsage } from "../usage.ts";
 import { beginAgain, requestToolAgain } from "./begin-step.ts";
-import { resolveBranch } from "./branch.ts";
+import { goesOnAfter, resolveBranch, withoutOutput } from "./branch.ts";
 import { stepError } from "./errors.ts";
 import { inlineBytes } from "./json.ts";
 import { idempotencyKey } from "./keys.ts";
@@ -85,8 +85,10 @@ export function failAttempt(run: RunRecorder, execution: Execution, error: Forge
 
 /** The execution has failed for good. */
 export function recordStepFailure(run: RunRecorder, execution: Execution, error: ForgeError, usage: Usage | undefined): void {
-  const { executionIndex, stepId } = execution;
-  record(run, { case: "stepFailed", value: create(StepFailedSchema, { error, usage: addUsage(execution.usage, usage), executionIndex }) }, { stepId });
+  const { executionIndex, stepId, position } = execution;
+  const branch = goesOnAfter(run.state, execution) ? resolveBranch(run.state, position, run.context, withoutOutput(position)) : undefined;
+  const next = branch === undefined ? {} : { nextStepId: branch.stepId, nextSource: branch.source };
+  record(run, { case: "stepFailed", value: create(StepFailedSchema, { error, usage: addUsage(execution.usage, usage), executionIndex, ...next }) }, { stepId });
 }
 
 /** The execution was stopped and is known not to run any more. */

@@ -48,7 +48,7 @@ export interface RunState {
   readonly lastPosition: number;
   /** Positions that may begin. Of a sequence at most one; of a graph, in the order in which they became ready. */
   readonly ready: Chunks<number>;
-  /** Of a sequence: the completed step whose branch led nowhere. */
+  /** Of a sequence: the step that has ended and whose branch led nowhere. */
   readonly unresolved: number | undefined;
   /** Executions that have not ended. */
   readonly executions: Executions;

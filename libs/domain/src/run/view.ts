@@ -96,8 +96,8 @@ class View {
       case "stepFailed":
         run.usage = addUsage(run.usage, payload.value.usage);
         this.#change(event, payload.value.executionIndex, (step) => {
-          const { error, usage } = payload.value;
-          Object.assign(step, { error, lastError: error, usage });
+          const { error, usage, nextStepId, nextSource } = payload.value;
+          Object.assign(step, { error, lastError: error, usage, nextStepId, nextSource: nextSource ?? "" });
           this.#stepEnded(step, event, StepStatus.FAILED);
         });
         return;

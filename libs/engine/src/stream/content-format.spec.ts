@@ -25,6 +25,7 @@ describe("the format that an event needs", () => {
     ["a rule with a key", { case: "sessionPolicyUpdated", value: { policy: { rules: [{ tool: "a", decision: Decision.DENY, ruleKey: "k" }] } } }],
     ["a grant", { case: "approvalResolved", value: { grant: { approvalId: "a" } } }],
     ["a run that lets nothing be overwritten", { case: "runCreated", value: { overwritePolicy: OverwritePolicy.STRICT } }],
+    ["a branch after a failure", { case: "stepFailed", value: { nextSource: "default", nextStepId: "a" } }],
     ["a newer kind", { case: "hookRequested", value: {} }],
   ])("is the one that brought %s", (_, payload) => {
     expect(needed(payload)).toBe(3);
@@ -53,6 +54,7 @@ describe("the format that an event needs", () => {
         value: { definition: { steps: [{ id: "a", next: [{ when: "true", goto: "a" }] }] }, overwritePolicy: OverwritePolicy.WARN },
       }),
     ).toBe(1);
+    expect(needed({ case: "stepFailed", value: { nextSource: "sequence", nextStepId: "a" } })).toBe(1);
     expect(needed({ case: "runForked", value: {} })).toBe(2);
     expect(needed(session({ hooks: [{ name: "a" }] }), { reads: 2, kinds: new Map() })).toBe(1);
   });

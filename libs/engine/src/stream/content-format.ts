@@ -7,7 +7,7 @@ import { type EventFormats, formatOf } from "./event-formats.ts";
 
 /** The format that brought graphs: lists, waits, conditions, and workflows as steps. */
 const GRAPH_FORMAT = 2;
-/** The format that brought hooks, sub-agents, modes, rule keys and runs that let nothing be overwritten. */
+/** The format that brought hooks, sub-agents, modes, rule keys, runs that let nothing be overwritten and branches of steps that failed. */
 const LOOP_FORMAT = 3;
 
 /**
@@ -38,6 +38,9 @@ function holdsLoop(payload: Event["payload"]): boolean {
       return bindsByMode(payload.value.policy) || payload.value.grantsRevoked;
     case "approvalResolved":
       return payload.value.grant !== undefined;
+    case "stepFailed":
+      // A version from before takes the next in sequence.
+      return payload.value.nextSource !== undefined && payload.value.nextSource !== "sequence";
     case "runCreated":
       return payload.value.overwritePolicy === OverwritePolicy.STRICT;
     default:

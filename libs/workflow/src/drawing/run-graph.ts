@@ -81,7 +81,7 @@ function edgesOf(step: StepDefinition, following: string, executions: readonly S
   ];
   const ways = branches.length > 0 ? branches : [{ to: following, source: "sequence", when: "" }];
   const sequence = { from: step.id, to: following, source: "sequence", when: "", taken: taken(following, "sequence") };
-  // After a failure that the workflow passes over, a run goes on in sequence, whatever the branches say.
+  // A history from before a failed step's branch was asked went on in sequence after it, whatever the branches say.
   const passedOver = branches.length > 0 && sequence.taken > 0 ? [sequence] : [];
   return [...ways.map((way) => ({ from: step.id, ...way, taken: taken(way.to, way.source) })), ...passedOver];
 }
@@ -89,7 +89,7 @@ function edgesOf(step: StepDefinition, following: string, executions: readonly S
 /** Whether a run went on after a failed execution, or ended in sequence. */
 function wentOn(execution: StepExecution, to: string, run: Run): boolean {
   if (execution.nextSource === "end") return to === END;
-  if (execution.status !== StepStatus.FAILED) return false;
+  if (execution.status !== StepStatus.FAILED || execution.nextSource !== "") return false;
   // The items of a list have indexes of their own between two steps.
   const following = run.steps.find(({ executionIndex, groupIndex }) => executionIndex > execution.executionIndex && groupIndex === undefined)?.stepId;
   return following === undefined ? to === END && run.status === RunStatus.COMPLETED_WITH_ERRORS : following === to;

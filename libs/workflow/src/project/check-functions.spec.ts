@@ -73,19 +73,6 @@ it("has nothing to say of a project without Python", async () => {
   expect(await checkPython(await openProject(made.root, {}))).toEqual([]);
 });
 
-it("says which branches are not followed where a step fails and the run goes on", async () => {
-  const steps = `on_error: continue
-steps:
-  - {id: a, type: function, function: m.f, next: [{default: c}]}
-  - {id: b, type: function, function: m.f, next: [{default: c}]}
-  - {id: c, type: function, function: m.f}
-`;
-  await using made = await projectFiles({ "runtime.yaml": "", "workflows/w.yaml": HEAD + steps, "functions/m.py": "def f(inputs): ..." });
-  const project = await openProject(made.root, {});
-  const warnings = await checkPythonWorkflow(await loadWorkflow(project, `${made.root}/workflows/w.yaml`), project);
-  expect(warnings).toEqual([expect.stringMatching(/^workflows\/w.yaml:5:10: step a has `next` and on_error is continue/)]);
-});
-
 it.each([
   ["", ["workflows/w.yaml:4:10: a person is asked before the agent of step a calls tools.own: allow them under `policy` in runtime.yaml"]],
   ["policy: {rules: [{tool: tools.*, decision: allow}]}", []],

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { OnError, type StepDefinition } from "@forge/protocol/workflow";
+import type { StepDefinition } from "@forge/protocol/workflow";
 import { isMap, isScalar, isSeq } from "yaml";
 import type { LoadedWorkflow } from "../definition/loaded-workflow.ts";
 import { startOf, YamlSource } from "../yaml/yaml-source.ts";
@@ -38,8 +38,7 @@ export async function checkPython(project: Project): Promise<string[]> {
 }
 
 /**
- * What a workflow of a project in Python does otherwise here, each with its place and the reason: where a step fails and the run goes on, it goes on in sequence,
- * whatever the step's `next` says; and a person is asked before an agent calls a tool.
+ * What a workflow of a project in Python does otherwise here, each with its place and the reason: a person is asked before an agent calls a tool.
  */
 export async function checkPythonWorkflow({ definition, file }: LoadedWorkflow, project: Project): Promise<string[]> {
   const tools = await pythonFiles(project.toolsDir);
@@ -50,13 +49,8 @@ export async function checkPythonWorkflow({ definition, file }: LoadedWorkflow, 
     return position === undefined ? file : `${file}:${position.line}:${position.column}`;
   };
   const warnings: string[] = [];
-  for (const [index, step] of definition.steps.entries()) {
+  for (const step of definition.steps) {
     const { id } = step;
-    if (definition.onError === OnError.CONTINUE && hasDetour(step, definition.steps[index + 1])) {
-      warnings.push(
-        `${placeOf(id)}: step ${id} has \`next\` and on_error is continue: where the step fails, the run goes on with the step below it, and not by its rules`,
-      );
-    }
     const asked = askedTools(step, tools, project);
     if (asked.length > 0) {
       const advice = "allow them under `policy` in runtime.yaml";
@@ -73,11 +67,6 @@ function askedTools({ kind }: StepDefinition, files: readonly PythonFile[], { co
   const isRuled = (tool: string): boolean =>
     policy.rules.some((rule) => (rule.tool.endsWith("*") ? tool.startsWith(rule.tool.slice(0, -1)) : tool === rule.tool));
   return (kind.value.agent?.tools ?? []).filter((tool) => own.has(tool) && !isRuled(tool));
-}
-
-function hasDetour({ next, nextDefault }: StepDefinition, below: StepDefinition | undefined): boolean {
-  const targets = [...next.map(({ goto }) => goto), ...(nextDefault === undefined ? [] : [nextDefault])];
-  return targets.some((target) => target !== (below?.id ?? "end"));
 }
 
 function placeOfStep(source: YamlSource, id: string): { readonly line: number; readonly column: number } | undefined {

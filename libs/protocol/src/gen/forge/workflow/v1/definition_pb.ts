@@ -714,7 +714,7 @@ export const OnError = {
   FAIL_FAST: 1,
 
   /**
-   * The run goes on in sequence and ends COMPLETED_WITH_ERRORS.
+   * The run takes the branch of the step that failed, as if it had completed without an output, and ends COMPLETED_WITH_ERRORS.
    *
    * @generated from enum value: ON_ERROR_CONTINUE = 2;
    */

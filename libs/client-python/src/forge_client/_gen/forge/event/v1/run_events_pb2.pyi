@@ -252,14 +252,18 @@ class StepCompleted(_message.Message):
     def __init__(self, output: _Optional[_Union[_common_pb2.Value, _Mapping]] = ..., handler_duration_ms: _Optional[int] = ..., tool_duration_ms: _Optional[int] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., next_step_id: _Optional[str] = ..., next_source: _Optional[str] = ..., execution_index: _Optional[int] = ..., overwrote: bool = ...) -> None: ...
 
 class StepFailed(_message.Message):
-    __slots__ = ("error", "usage", "execution_index")
+    __slots__ = ("error", "usage", "execution_index", "next_step_id", "next_source")
     ERROR_FIELD_NUMBER: _ClassVar[int]
     USAGE_FIELD_NUMBER: _ClassVar[int]
     EXECUTION_INDEX_FIELD_NUMBER: _ClassVar[int]
+    NEXT_STEP_ID_FIELD_NUMBER: _ClassVar[int]
+    NEXT_SOURCE_FIELD_NUMBER: _ClassVar[int]
     error: _common_pb2.ForgeError
     usage: _common_pb2.Usage
     execution_index: int
-    def __init__(self, error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., execution_index: _Optional[int] = ...) -> None: ...
+    next_step_id: str
+    next_source: str
+    def __init__(self, error: _Optional[_Union[_common_pb2.ForgeError, _Mapping]] = ..., usage: _Optional[_Union[_common_pb2.Usage, _Mapping]] = ..., execution_index: _Optional[int] = ..., next_step_id: _Optional[str] = ..., next_source: _Optional[str] = ...) -> None: ...
 
 class StepSkipped(_message.Message):
     __slots__ = ("reason", "need")

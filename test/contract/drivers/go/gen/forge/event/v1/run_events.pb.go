@@ -1410,8 +1410,12 @@ type StepFailed struct {
 	Usage *v11.Usage             `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"`
 	// Which execution; where several are under way the step's id does not tell.
 	ExecutionIndex *uint32 `protobuf:"varint,3,opt,name=execution_index,json=executionIndex,proto3,oneof" json:"execution_index,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Where a sequence goes on in spite of it: the branch taken, as of a step that has completed.
+	NextStepId string `protobuf:"bytes,4,opt,name=next_step_id,json=nextStepId,proto3" json:"next_step_id,omitempty"`
+	// Absent: the run does not go on because of this, or, in histories from before it was told, goes on in sequence.
+	NextSource    *string `protobuf:"bytes,5,opt,name=next_source,json=nextSource,proto3,oneof" json:"next_source,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StepFailed) Reset() {
@@ -1463,6 +1467,20 @@ func (x *StepFailed) GetExecutionIndex() uint32 {
 		return *x.ExecutionIndex
 	}
 	return 0
+}
+
+func (x *StepFailed) GetNextStepId() string {
+	if x != nil {
+		return x.NextStepId
+	}
+	return ""
+}
+
+func (x *StepFailed) GetNextSource() string {
+	if x != nil && x.NextSource != nil {
+		return *x.NextSource
+	}
+	return ""
 }
 
 // A step of a graph was passed over.
@@ -1701,13 +1719,18 @@ const file_forge_event_v1_run_events_proto_rawDesc = "" +
 	"nextSource\x12,\n" +
 	"\x0fexecution_index\x18\a \x01(\rH\x00R\x0eexecutionIndex\x88\x01\x01\x12\x1c\n" +
 	"\toverwrote\x18\b \x01(\bR\toverwroteB\x12\n" +
-	"\x10_execution_index\"\xaf\x01\n" +
+	"\x10_execution_index\"\x87\x02\n" +
 	"\n" +
 	"StepFailed\x121\n" +
 	"\x05error\x18\x01 \x01(\v2\x1b.forge.common.v1.ForgeErrorR\x05error\x12,\n" +
 	"\x05usage\x18\x02 \x01(\v2\x16.forge.common.v1.UsageR\x05usage\x12,\n" +
-	"\x0fexecution_index\x18\x03 \x01(\rH\x00R\x0eexecutionIndex\x88\x01\x01B\x12\n" +
-	"\x10_execution_index\"9\n" +
+	"\x0fexecution_index\x18\x03 \x01(\rH\x00R\x0eexecutionIndex\x88\x01\x01\x12 \n" +
+	"\fnext_step_id\x18\x04 \x01(\tR\n" +
+	"nextStepId\x12$\n" +
+	"\vnext_source\x18\x05 \x01(\tH\x01R\n" +
+	"nextSource\x88\x01\x01B\x12\n" +
+	"\x10_execution_indexB\x0e\n" +
+	"\f_next_source\"9\n" +
 	"\vStepSkipped\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x12\n" +
 	"\x04need\x18\x02 \x01(\tR\x04need\"f\n" +

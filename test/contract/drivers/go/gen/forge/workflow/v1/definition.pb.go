@@ -92,7 +92,7 @@ const (
 	OnError_ON_ERROR_UNSPECIFIED OnError = 0
 	// The run fails.
 	OnError_ON_ERROR_FAIL_FAST OnError = 1
-	// The run goes on in sequence and ends COMPLETED_WITH_ERRORS.
+	// The run takes the branch of the step that failed, as if it had completed without an output, and ends COMPLETED_WITH_ERRORS.
 	OnError_ON_ERROR_CONTINUE OnError = 2
 )
 
