@@ -7,11 +7,13 @@ Q, and is answered V: the run's state. Before each answer comes S, the files tha
 
 import asyncio
 import ctypes
+import functools
 import hashlib
 import inspect
 import json
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -53,6 +55,9 @@ class Child:
         self._channel = channel
         self._awaiting = Awaiting()
         self._tools: dict[str, dict[str, Any]] = {}
+        # Counts the calls that have ended. Questions about a call are asked under the lock, so that none is in flight when it ends.
+        self._ended = 0
+        self._asking = threading.Lock()
         channel.on_stop = self._awaiting.stop
 
     def answer(self, kind: str, request: dict[str, Any]) -> tuple[str, str]:
@@ -70,23 +75,31 @@ class Child:
         # SystemExit, KeyboardInterrupt and the like end a call here, not the process.
         except BaseException as error:
             return "E", _error("threw", describe_raised(error))
+        finally:
+            with self._asking:
+                self._ended += 1
 
     def _call(self, request: dict[str, Any]) -> Any:
         inputs, context = request["inputs"], request["context"]
+        fetch = functools.partial(self._state, self._ended)
         if "tool" in request:
             tool = self._tools_in(request["file"])[0].get(request["tool"])
             if tool is None:
                 raise RefusalError("missing", f"{request['file']} has no tool {request['tool']} any more")
             # A step that maps nothing gives its tool nothing.
             is_state = is_whole_state(inputs, context["runId"])
-            return call_tool(tool, {} if is_state else inputs, context, (lambda: inputs) if is_state else self._state, self._awaiting)
+            return call_tool(tool, {} if is_state else inputs, context, (lambda: inputs) if is_state else fetch, self._awaiting)
         function = _function_in(request["file"], request["name"])
-        given = inputs if is_whole_state(inputs, context["runId"]) else Inputs(inputs, self._state)
+        given = inputs if is_whole_state(inputs, context["runId"]) else Inputs(inputs, fetch)
         arguments = (given, FunctionContext(context)) if _takes_context(function) else (given,)
         return self._awaiting.result(function(*arguments))
 
-    def _state(self) -> State:
-        state = self._channel.ask("Q")
+    def _state(self, ended: int) -> State:
+        """The state of the run whose call began after so many had ended. What a call left behind must not be told of another's."""
+        with self._asking:
+            if self._ended != ended:
+                raise RuntimeError("the call that was given this has ended: read the run's state while it runs")
+            state = self._channel.ask("Q")
         if not isinstance(state, dict):
             raise RuntimeError("the run's state can't be read here: map what is needed as inputs of the step")
         return state

@@ -178,6 +178,35 @@ async def later(inputs): return {"topic": inputs["topic"]}`,
     expect(reads).toBe(2);
   });
 
+  test("leave no thread behind that reads the state of the run that comes next", async () => {
+    write(
+      "functions/m.py",
+      `import threading
+seen, threads, go = [], [], threading.Event()
+def leave(inputs):
+    def read():
+        go.wait()
+        try:
+            seen.append(inputs["steps"])
+        except Exception as error:
+            seen.append(str(error))
+    threads.append(threading.Thread(target=read))
+    threads[0].start()
+    return {}
+def after(inputs):
+    go.set()
+    threads[0].join()
+    return {"seen": list(seen), "own": inputs["steps"]}`,
+    );
+    const run = create(RunSchema, { workflowId: "w", inputs: json({}), steps: [{ stepId: "a", status: StepStatus.COMPLETED, output: json("secret") }] });
+    await serve({ readRun: async () => run });
+    expect(await call("m.leave", { topic: "t" })).toEqual({});
+    expect(await call("m.after", { topic: "t" })).toEqual({
+      seen: ["the call that was given this has ended: read the run's state while it runs"],
+      own: { a: "secret" },
+    });
+  });
+
   test("may print, and nothing breaks by it", async () => {
     write(
       "functions/m.py",
