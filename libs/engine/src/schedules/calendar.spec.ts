@@ -1,5 +1,6 @@
 import { ErrorCode } from "@forge/protocol/common";
-import { describe, expect, it } from "vitest";
+import { Cron } from "croner";
+import { describe, expect, it, vi } from "vitest";
 import { type CalendarOptions, createCalendar } from "./calendar.ts";
 
 /** The first times after a moment, as ISO texts without their milliseconds. */
@@ -92,5 +93,26 @@ describe("a calendar", () => {
     expect(() => createCalendar({ cron: ["@daily"], timeZone })).toThrow(
       expect.objectContaining({ code: ErrorCode.VALIDATION, message: expect.stringContaining("spec.time_zone") }),
     );
+  });
+});
+
+describe("a calendar of many patterns", () => {
+  const patterns = Array.from({ length: 16 }, (_, index) => `${index * 3} * * * * *`);
+
+  it("looks for each pattern's next time once, however many times it is gone through", () => {
+    const looked = vi.spyOn(Cron.prototype, "nextRun");
+    const { next } = createCalendar({ cron: [...patterns, ...patterns], timeZone: "UTC" });
+    let atMs = Date.UTC(2026, 0, 1) - 1_000;
+    for (let index = 0; index < 160; index++) atMs = next(atMs) ?? 0;
+    expect(atMs).toBe(Date.UTC(2026, 0, 1, 0, 9, 45));
+    // Each of 160 times was found by one look, and the first sixteen looks were for the first.
+    expect(looked.mock.calls.length).toBeLessThanOrEqual(160 + 16);
+    looked.mockRestore();
+  });
+
+  it("has the same times whichever moments are asked for before", () => {
+    const { next } = createCalendar({ cron: patterns, timeZone: "Europe/Berlin" });
+    const moments = [100, 3, 50, 47, 46, 100, 99, 0].map((seconds) => Date.UTC(2026, 2, 29, 0, 59) + seconds * 1_000);
+    for (const atMs of moments) expect(next(atMs)).toBe(createCalendar({ cron: patterns, timeZone: "Europe/Berlin" }).next(atMs));
   });
 });

@@ -27,13 +27,24 @@ const FORM = /^(?:@[A-Za-z]+|\S+(?:[ \t]+\S+){4,5})$/;
  */
 export function createCalendar({ cron, timeZone, startMs = Number.NEGATIVE_INFINITY, endMs = Number.POSITIVE_INFINITY }: CalendarOptions): Calendar {
   checkTimeZone(timeZone);
-  const patterns = cron.map((text, index) => parse(text.trim(), timeZone, `spec.cron[${index}]`));
+  const parsed = cron.map((text, index) => [text.trim(), parse(text.trim(), timeZone, `spec.cron[${index}]`)] as const);
+  // A pattern that stands twice has the same times.
+  const patterns = Array.from(new Map(parsed).values(), nextOf);
   return {
     next(afterMs) {
       const fromMs = Math.max(Math.floor(afterMs / SECOND_MS) * SECOND_MS, Math.ceil(startMs / SECOND_MS) * SECOND_MS - SECOND_MS);
-      const nextMs = Math.min(...patterns.map((pattern) => pattern.nextRun(new Date(fromMs))?.getTime() ?? Number.POSITIVE_INFINITY));
+      const nextMs = Math.min(...patterns.map((next) => next(fromMs)));
       return nextMs <= endMs && nextMs !== Number.POSITIVE_INFINITY ? nextMs : undefined;
     },
+  };
+}
+
+/** The first time of a pattern after a moment; it is looked for once for all moments before it, since whoever goes through a schedule's times asks for each again and again. */
+function nextOf(pattern: Cron): (afterMs: number) => number {
+  let [fromMs, nextMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  return (afterMs) => {
+    if (afterMs < fromMs || afterMs >= nextMs) [fromMs, nextMs] = [afterMs, pattern.nextRun(new Date(afterMs))?.getTime() ?? Number.POSITIVE_INFINITY];
+    return nextMs;
   };
 }
 
