@@ -82,7 +82,7 @@ async function readAgent(path: string, project: Project, prompts: readonly Promp
       if (known !== undefined) return known;
       const agents: SubAgentSource = { find: (id, version) => find(all, id, version, [...above, agentFile]) };
       try {
-        known = parseAgent(text, { file, model, provider: provider ?? llm.default_provider, prompts, promptsFile, agents, schemas });
+        known = parseAgent(text, { file, model, provider: provider ?? llm.default_provider, providers: llm.providers, prompts, promptsFile, agents, schemas });
       } catch (error) {
         if (!(error instanceof ForgeError)) throw error;
         known = error;

@@ -4,11 +4,11 @@ import { ErrorCode } from "@forge/protocol/common";
 import { AgentStepSchema } from "@forge/protocol/workflow";
 import { describe, expect, it } from "vitest";
 import type { LoadedAgent } from "./agent-source.ts";
-import { parseAgent } from "./parse-agent.ts";
+import { type AgentDefaults, parseAgent } from "./parse-agent.ts";
 
 const DEFAULTS = { file: "a.yaml", model: undefined, provider: undefined };
 
-function load(text: string, defaults: Partial<typeof DEFAULTS> | { model: string; provider: string } = {}): LoadedAgent {
+function load(text: string, defaults: Partial<AgentDefaults> = {}): LoadedAgent {
   return parseAgent(text, { ...DEFAULTS, ...defaults });
 }
 
@@ -144,11 +144,31 @@ agent:
     expect(loaded.warnings).toStrictEqual(["a.yaml:8:27: the parameter `seed` is not sent; only temperature and max_tokens are"]);
   });
 
+  it("takes parameters that it does not give from what the project says of its model, and warns of a model that is not listed", () => {
+    const providers = { demo: { models: { echo: { temperature: 0.7, max_tokens: 99 }, other: {} } }, free: {} };
+    const of = (text: string) => load(text, { model: "demo/echo", provider: "demo", providers });
+    expect(of(agent("")).agent.agent).toMatchObject({ temperature: 0.7, maxOutputTokens: 99 });
+    expect(of(agent("  temperature: 0\n  params: {max_tokens: 5}\n")).agent.agent).toMatchObject({ temperature: 0, maxOutputTokens: 5 });
+    const pipeline = of(`agent: {id: a, version: v1, pipeline: [{id: x, type: model, prompt: a, model: other}, {id: y, type: model, prompt: b}]}`).pipeline;
+    expect(pipeline.map((step) => "model" in step && step.model.agent?.temperature)).toEqual([undefined, 0.7]);
+    expect(of(agent("  fallback_models: [free/any, ecoh]\n")).warnings).toEqual([
+      "a.yaml:6:31: unknown model of demo `ecoh`; expected one of echo, other; did you mean `echo`? (llm.providers.demo.models in runtime.yaml)",
+    ]);
+    expect(of("agent: {id: a, version: v1, prompt: hi, model: __proto__/constructor}").warnings).toEqual([]);
+  });
+
+  it("has no use for a handler of another strategy, and none for a strategy without one", () => {
+    expect(load(agent("  strategy: {type: react, custom_handler: my.Handler}\n")).warnings).toEqual([
+      "a.yaml:6:27: custom_handler is only of use to strategy custom",
+    ]);
+    expect(failure(agent("  strategy: custom\n")).message).toMatch(/^a\.yaml:6:3: strategy custom has no custom_handler/);
+  });
+
   it.each<[string, string, string]>([
     [
       "a strategy of one's own",
-      agent("  strategy: {type: custom}\n"),
-      "6:14: strategy custom is not supported: a model is only called by the runtime itself, so that its calls are durable; expected single or react",
+      agent("  strategy: {type: custom, custom_handler: my.Handler}\n"),
+      "6:44: strategy custom is not supported: my.Handler would call models and tools itself, where no call is durable or passes the gate; expected single or react, with hooks for what is to be different, or a function step",
     ],
     ["memory", agent("  memory_injection: [working]\n"), "6:3: `memory_injection` in agent is not supported yet"],
   ])("says that %s is not built", (_name, text, expected) => {

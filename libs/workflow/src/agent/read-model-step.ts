@@ -4,6 +4,7 @@ import { AgentSpecSchema } from "@forge/protocol/session";
 import { type AgentStep, AgentStepSchema } from "@forge/protocol/workflow";
 import type { YamlEntry, YamlReader } from "../yaml/yaml-reader.ts";
 import type { PromptLibrary } from "./prompt-library.ts";
+import { parametersOf } from "./provider-models.ts";
 import { checkFallbacks, type FallbackModel, type ModelDefaults, readModel } from "./read-model.ts";
 import type { PipelineDraft } from "./read-pipeline.ts";
 import { readWords, type Words } from "./read-words.ts";
@@ -53,9 +54,15 @@ export function readModelStep(
   );
   if (variants.length > VARIANTS_MAX)
     reader.problems.add(prompt.written.offset, `${variants.length} prompts to be tried beside each other; at most ${VARIANTS_MAX} are allowed`);
+  const { temperature, maxOutputTokens } = parametersOf(common.defaults.providers ?? {}, model);
+  const parameters = {
+    ...common.parameters,
+    temperature: common.parameters.temperature ?? temperature,
+    maxOutputTokens: common.parameters.maxOutputTokens ?? maxOutputTokens,
+  };
   return create(AgentStepSchema, {
     ...common.identity,
-    agent: create(AgentSpecSchema, { ...common.parameters, model, system: systems[0]?.text }),
+    agent: create(AgentSpecSchema, { ...parameters, model, system: systems[0]?.text }),
     prompt: prompt.choices[0]?.text,
     variants: variants.length > 1 ? variants : [],
   });

@@ -33,6 +33,14 @@ const provider = z.looseObject({
   models: z.record(z.string(), z.looseObject({ temperature: z.number().min(0).max(2).optional(), max_tokens: positive.optional() })).optional(),
 });
 
+const limits = z.looseObject({
+  rate_limit_rpm: z.number().min(0).optional(),
+  max_requests_per_run: z.number().min(0).optional(),
+  max_total_tokens_per_run: z.number().min(0).optional(),
+  max_cost_usd_per_run: z.number().min(0).optional(),
+  pricing_usd_per_1k_tokens: z.record(z.string(), z.looseObject({})).optional(),
+});
+
 /** Matched against the whole name of a program, as in `git|npm`. */
 const programPattern = z.string().min(1).max(1024).refine(compiles, "expected a regular expression");
 const hosts = z.array(z.string().min(1).max(256)).max(256);
@@ -69,7 +77,7 @@ export const RuntimeConfigSchema = z.strictObject({
     .strictObject({
       default_provider: z.string().max(128).optional(),
       providers: z.record(z.string(), provider).default({}),
-      limits: z.looseObject({}).optional(),
+      limits: limits.optional(),
     })
     .prefault({}),
   policy: policy.prefault({}),
@@ -133,7 +141,7 @@ export const RuntimeConfigSchema = z.strictObject({
       episodic: z.strictObject({ max_summary_bytes: positive.optional() }).optional(),
     })
     .optional(),
-  llm_limits: z.looseObject({}).optional(),
+  llm_limits: limits.optional(),
   /** A model's settings as they were written before there were providers. */
   model: z.looseObject({}).optional(),
 });

@@ -50,8 +50,14 @@ const UNUSED: readonly string[] = [
   "working_memory_max_scratch_bytes",
 ];
 
-/** Of a provider: what is looked at, by the provider's name. */
-const PROVIDER_USED: Readonly<Record<string, readonly string[]>> = { openai: ["api_key_env", "base_url"], ollama: ["base_url"] };
+/** Of a provider: what is looked at, by the provider's name; of every provider the parameters of its models. */
+const PROVIDER_USED: Readonly<Record<string, readonly string[]>> = {
+  openai: ["api_key_env", "base_url"],
+  ollama: ["base_url"],
+  anthropic: ["base_url"],
+  google: ["base_url"],
+};
+const MODEL_USED = /^models\..+\.(?:temperature|max_tokens)$/;
 
 /** Every field of a project's configuration with its value and where that comes from, in order of their names. */
 export function explainConfig(
@@ -84,7 +90,8 @@ function collect(name: string, value: JsonValue, into: Map<string, JsonValue>): 
 
 function isUsed(name: string): boolean {
   const [first, second, provider = "", ...rest] = name.split(".");
-  if (first === "llm" && second === "providers" && provider !== "") return PROVIDER_USED[provider]?.includes(rest.join(".")) ?? false;
+  if (first === "llm" && second === "providers" && provider !== "")
+    return MODEL_USED.test(rest.join(".")) || (PROVIDER_USED[provider]?.includes(rest.join(".")) ?? false);
   return !UNUSED.some((unused) => name === unused || name.startsWith(`${unused}.`));
 }
 

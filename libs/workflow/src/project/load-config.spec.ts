@@ -186,7 +186,6 @@ describe("explainConfig", () => {
       "episodic_max_summary_bytes",
       "llm.limits",
       "llm.providers.anthropic.api_key_env",
-      "llm.providers.openai.models.m.temperature",
       "model.temperature",
       "working_memory_max_entries",
       "working_memory_max_scratch_bytes",

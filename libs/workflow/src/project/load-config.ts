@@ -66,7 +66,7 @@ function combine(files: readonly ConfigFile[]): LoadedConfig {
 }
 
 function aliasesOf(field: string): string[] {
-  return ALIASES.filter(([name]) => name === field).map(([, alias]) => alias);
+  return ALIASES.filter(([name]) => name === field || field.startsWith(`${name}.`)).map(([name, alias]) => `${alias}${field.slice(name.length)}`);
 }
 
 function merge(base: JsonValue, overlay: JsonValue): JsonValue {

@@ -225,3 +225,34 @@ describe("projects", () => {
     expect((await listWorkflows(project)).map(({ id, version }) => `${id}@${version}`)).toStrictEqual(["broken@v1", "one@v2", "one@v10", "two@v1"]);
   });
 });
+
+describe("bounds of model calls that nothing keeps", () => {
+  const written = (limits: string) => ({
+    "runtime.yaml": limits,
+    "agents/a.yaml": agent("v1", "hi"),
+    "workflows/a.yaml": workflow("calls", "v1", "helper"),
+    "workflows/b.yaml": workflow("plain", "v1"),
+  });
+
+  it.each(["calls", "helper", "helper@v1"])("refuse %s, which calls models, each with its place and what bounds them instead", async (reference) => {
+    await using files = await projectFiles(written("llm:\n  limits:\n    max_cost_usd_per_run: 0.5\n    rate_limit_rpm: 60\n"));
+    const error = await failure(resolveWorkflow(reference, { directory: files.root }));
+    expect([error.code, error.reason]).toEqual([ErrorCode.UNSUPPORTED, "CONFIG_VALIDATION"]);
+    expect(error.message.replaceAll(/[^\n]*runtime\.yaml/g, "runtime.yaml").split("\n")).toEqual([
+      expect.stringMatching(/^runtime\.yaml:4:5: llm\.limits\.rate_limit_rpm is not supported: /),
+      expect.stringMatching(
+        /^runtime\.yaml:3:5: llm\.limits\.max_cost_usd_per_run is not supported: write `budget: \{cost: \.\.\.\}` in the agents, or set it to 0$/,
+      ),
+    ]);
+  });
+
+  it("are found under their other name, and don't matter at 0 or where no model is called", async () => {
+    await using other = await projectFiles(written("llm_limits: {max_requests_per_run: 3}\n"));
+    expect((await failure(resolveWorkflow("calls", { directory: other.root }))).message).toContain(
+      "runtime.yaml:1:14: llm.limits.max_requests_per_run is not supported",
+    );
+    expect((await resolveWorkflow("plain", { directory: other.root })).definition.id).toBe("plain");
+    await using none = await projectFiles(written("llm_limits: {max_requests_per_run: 0, max_cost_usd_per_run: 0.0}\n"));
+    expect((await resolveWorkflow("calls", { directory: none.root })).definition.id).toBe("calls");
+  });
+});

@@ -6,6 +6,7 @@ import { agentWorkflow } from "../agent/agent-workflow.ts";
 import type { LoadedWorkflow } from "../definition/loaded-workflow.ts";
 import { parseReference } from "../definition/reference.ts";
 import { workflowHash } from "../definition/workflow-hash.ts";
+import { checkModelLimits } from "./check-model-limits.ts";
 import { DefinitionFiles } from "./definition-files.ts";
 import { exists, findProject, isProject } from "./find-project.ts";
 import { openProject, type Project } from "./project.ts";
@@ -62,7 +63,9 @@ export async function resolveWorkflow(reference: string, { directory, project, i
 
 /** Loads one workflow file of a project, with the workflows, agents and schemas that it names. */
 export async function loadWorkflow(project: Project, path: string): Promise<LoadedWorkflow> {
-  return new DefinitionFiles(project, await loadAgents(project)).load(path);
+  const loaded = await new DefinitionFiles(project, await loadAgents(project)).load(path);
+  checkModelLimits(loaded.definition, project);
+  return loaded;
 }
 
 /** An agent of that id, which stands before a workflow of the same, as a workflow of its own. Undefined: there is none. Throws ForgeError where something is wrong with it. */
@@ -73,6 +76,7 @@ async function findAgent(project: Project, reference: string, inputs: readonly s
   if (lookup.kind === "unknown") return undefined;
   if (lookup.kind === "invalid") throw lookup.error;
   const definition = agentWorkflow(lookup.agent, inputs);
+  checkModelLimits(definition, project);
   const { warnings } = lookup.agent;
   return { definition, hash: workflowHash(definition), file: "", warnings, project, path: project.agentsDir };
 }
