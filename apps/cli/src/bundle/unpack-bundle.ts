@@ -5,6 +5,10 @@ import { ErrorCode } from "@forge/protocol/common";
 import { bundleError } from "./bundle-error.ts";
 import type { BundleLimits } from "./limits.ts";
 import { readBundle } from "./read-bundle.ts";
+import { type UndoStep, undoAll } from "./undo-steps.ts";
+
+/** The reason of an error after which not everything is as it was. */
+const NOT_UNDONE = "IMPORT_NOT_UNDONE";
 
 export interface UnpackOptions {
   /** Whether files that are there already are replaced. */
@@ -15,7 +19,8 @@ export interface UnpackOptions {
 /**
  * Unpacks a bundle into a directory, made where it is missing. All of it is unpacked beside the directory first, so that an archive with anything wrong leaves
  * nothing; then files are moved to their places, and back where one can't be. What else is in the directory stays. Errors: validation, BUNDLE_INVALID;
- * resource_exhausted, BUNDLE_TOO_LARGE; conflict, FILE_EXISTS.
+ * resource_exhausted, BUNDLE_TOO_LARGE; conflict, FILE_EXISTS; internal, IMPORT_NOT_UNDONE, where something can't be moved back either: the error names the directory
+ * in which the files that were replaced then lie.
  */
 export async function unpackBundle(
   archive: AsyncIterable<Uint8Array>,
@@ -25,6 +30,7 @@ export async function unpackBundle(
   await mkdir(path.dirname(root), { recursive: true });
   // Beside the target, so that moving is renaming.
   const staging = await mkdtemp(path.join(path.dirname(root), `.${path.basename(root)}.import-`));
+  let isKept = false;
   try {
     const files: string[] = [];
     await readBundle(
@@ -43,8 +49,11 @@ export async function unpackBundle(
       throw bundleError("the archive is no project: it has neither a runtime.yaml nor workflows; nothing was unpacked");
     await place(files, { staging, root, replaces });
     return { files };
+  } catch (error) {
+    isKept = error instanceof ForgeError && error.reason === NOT_UNDONE;
+    throw error;
   } finally {
-    await rm(staging, { recursive: true, force: true });
+    if (!isKept) await rm(staging, { recursive: true, force: true });
   }
 }
 
@@ -57,7 +66,7 @@ interface Placing {
 /** Moves everything to its place. What was there is kept aside until all is moved, and put back where something goes wrong. */
 async function place(files: readonly string[], { staging, root, replaces }: Placing): Promise<void> {
   await checkPlaces(files, root, replaces);
-  const undo: (() => Promise<unknown>)[] = [];
+  const undo: UndoStep[] = [];
   try {
     for (const file of files) {
       const target = path.join(root, file);
@@ -72,9 +81,18 @@ async function place(files: readonly string[], { staging, root, replaces }: Plac
       undo.push(() => rm(target));
     }
   } catch (error) {
-    for (const step of undo.toReversed()) await step();
-    throw error;
+    const failures = await undoAll(undo);
+    throw failures.length === 0 ? error : notUndone(error, failures, path.join(staging, "old"));
   }
+}
+
+function notUndone(cause: unknown, failures: readonly unknown[], kept: string): ForgeError {
+  const message = `the import failed (${textOf(cause)}), and so did taking it back: ${failures.map(textOf).join("; ")}. The files that it replaced lie in ${kept}`;
+  return new ForgeError(ErrorCode.INTERNAL, message, { reason: NOT_UNDONE, metadata: { file: kept }, cause });
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Errors: conflict, FILE_EXISTS; validation where a link or something else than a directory is in the way. */
@@ -122,7 +140,7 @@ function inTheWay(file: string, kind: string): ForgeError {
 }
 
 /** Makes a directory and those above it; each one that is new can be taken away again. */
-async function makeDirectories(directory: string, undo: (() => Promise<unknown>)[]): Promise<void> {
+async function makeDirectories(directory: string, undo: UndoStep[]): Promise<void> {
   if ((await kindAt(directory)) === "directory") return;
   // The topmost that was made is told, or nothing.
   const first = await mkdir(directory, { recursive: true });

@@ -115,8 +115,8 @@ export interface ScheduleStore {
   dueSchedules(limit: number): Promise<{ readonly nowMs: number; readonly schedules: readonly DueSchedule[]; readonly nextInMs: number | undefined }>;
   /** Records outcomes, moves on what has been taken, and says when to look next, in one statement. False, and nothing done, where the version is another by now. */
   recordTimes(namespace: string, scheduleId: string, step: ScheduleStep): Promise<boolean>;
-  /** Looks at a schedule no sooner than in so long: for one that could not be decided on. */
-  deferSchedule(namespace: string, scheduleId: string, ms: number): Promise<void>;
+  /** Looks at a schedule no sooner than in so long: for one that could not be decided on. Nothing where its version is another by now. */
+  deferSchedule(namespace: string, scheduleId: string, version: number, ms: number): Promise<void>;
   /** Times that were taken at least so long ago and whose runs are still to start, oldest first, at most `limit` (1 to 500). */
   startingTimes(olderThanMs: number, limit: number): Promise<readonly StartingTime[]>;
   /**

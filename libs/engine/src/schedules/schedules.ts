@@ -96,11 +96,11 @@ export class Schedules {
   }
 
   async #take(schedule: DueSchedule, nowMs: number): Promise<void> {
-    const { namespace, scheduleId } = schedule;
+    const { namespace, scheduleId, version } = schedule;
     try {
       await this.#decide(schedule, nowMs);
     } catch (error) {
-      await this.#store.deferSchedule(namespace, scheduleId, isPassing(error) ? PASSING_DEFER_MS : BROKEN_DEFER_MS);
+      await this.#store.deferSchedule(namespace, scheduleId, version, isPassing(error) ? PASSING_DEFER_MS : BROKEN_DEFER_MS);
       throw error;
     }
   }

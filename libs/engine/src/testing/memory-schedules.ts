@@ -84,9 +84,9 @@ export class MemorySchedules implements ScheduleStore {
     return true;
   };
 
-  readonly deferSchedule: ScheduleStore["deferSchedule"] = async (_, scheduleId, ms) => {
+  readonly deferSchedule: ScheduleStore["deferSchedule"] = async (_, scheduleId, version, ms) => {
     const found = this.#schedules.get(scheduleId);
-    if (found?.lookAtMs !== undefined) this.#keep({ ...found, lookAtMs: this.nowMs + ms });
+    if (found?.version === version && found.lookAtMs !== undefined) this.#keep({ ...found, lookAtMs: this.nowMs + ms });
   };
 
   readonly startingTimes: ScheduleStore["startingTimes"] = async (olderThanMs, limit) =>

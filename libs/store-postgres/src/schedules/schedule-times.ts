@@ -65,12 +65,12 @@ export async function recordTimes(database: Database, namespace: string, schedul
   return rows.length > 0;
 }
 
-export async function deferSchedule(database: Database, namespace: string, scheduleId: string, ms: number): Promise<void> {
+export async function deferSchedule(database: Database, namespace: string, scheduleId: string, version: number, ms: number): Promise<void> {
   await database.run(
     undefined,
     sql`
     update forge.schedule set look_at = now() + ${ms}::float8 * interval '1 millisecond'
-    where ns = ${namespace} and schedule_id = ${scheduleId} and look_at is not null`,
+    where ns = ${namespace} and schedule_id = ${scheduleId} and version = ${version}::bigint and look_at is not null`,
   );
 }
 

@@ -125,12 +125,14 @@ export function describeSchedules(suite: Suite): void {
       expect(await dueOf(store, namespace)).toEqual([]);
       expect((await store.dueSchedules(1)).nextInMs).toBeLessThan(6_000);
       expect(await store.recordTimes(namespace, "s", step(2, { lookAtMs: Date.now() - 5_000 }))).toBe(true);
+      // Somebody else has decided on it meanwhile, or changed it.
+      await store.deferSchedule(namespace, "s", 2, 60_000);
       expect(await dueOf(store, namespace)).toHaveLength(1);
-      await store.deferSchedule(namespace, "s", 60_000);
+      await store.deferSchedule(namespace, "s", 3, 60_000);
       expect(await dueOf(store, namespace)).toEqual([]);
       const change = { paused: true, note: "why", updatedBy: "x", error: Buffer.from("e") };
       expect(await store.pauseSchedule(namespace, "s", change)).toMatchObject({ paused: true, note: "why", revision: 2, updatedBy: "x" });
-      await store.deferSchedule(namespace, "s", 0);
+      await store.deferSchedule(namespace, "s", 4, 0);
       expect(await dueOf(store, namespace)).toEqual([]);
       expect(await store.pauseSchedule(namespace, "s", { ...change, note: undefined, updatedBy: "y" })).toMatchObject({ revision: 2, updatedBy: "x" });
       expect(await store.pauseSchedule(namespace, "s", { ...change, paused: false, note: undefined })).toMatchObject({
