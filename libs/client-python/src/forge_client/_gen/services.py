@@ -885,8 +885,8 @@ class WorkflowService:
             cancellation: Gives the call up from another thread, which then fails with `cancelled`.
 
         Raises:
-            ForgeError: not_found (the run, the step); conflict, RUN_ACTIVE, WORKFLOW_INTEGRITY; validation (a step that
-                was never reached); what every call may fail with.
+            ForgeError: not_found (the run, the step); conflict, RUN_ACTIVE, WORKFLOW_INTEGRITY; resource_exhausted,
+                RUN_TOO_LARGE; validation (a step that was never reached); what every call may fail with.
         """
         message = to_request(workflow_pb2.ForkRunRequest, request, {"header": header, "run_id": run_id, "step_id": step_id, "workflow_hash": workflow_hash, "labels": labels})
         return self._channel.unary("/forge.workflow.v1.WorkflowService/ForkRun", message, workflow_pb2.ForkRunResponse, timeout, cancellation)
@@ -911,8 +911,8 @@ class WorkflowService:
             cancellation: Gives the call up from another thread, which then fails with `cancelled`.
 
         Raises:
-            ForgeError: not_found; conflict, RUN_ACTIVE; internal, REPLAY_DATA_MISSING. A mismatch is an answer, not an
-                error; what every call may fail with.
+            ForgeError: not_found; conflict, RUN_ACTIVE; resource_exhausted, RUN_TOO_LARGE; internal,
+                REPLAY_DATA_MISSING. A mismatch is an answer, not an error; what every call may fail with.
         """
         message = to_request(workflow_pb2.ReplayRunRequest, request, {"run_id": run_id, "verify_state": verify_state})
         return self._channel.unary("/forge.workflow.v1.WorkflowService/ReplayRun", message, workflow_pb2.ReplayRunResponse, timeout, cancellation)
@@ -934,7 +934,8 @@ class WorkflowService:
             cancellation: Gives the call up from another thread, which then fails with `cancelled`.
 
         Raises:
-            ForgeError: not_found; what every call may fail with.
+            ForgeError: not_found; resource_exhausted, RUN_TOO_LARGE, where its events take more than 256 MiB; what
+                every call may fail with.
         """
         message = to_request(workflow_pb2.GetRunRequest, request, {"run_id": run_id})
         return self._channel.unary("/forge.workflow.v1.WorkflowService/GetRun", message, workflow_pb2.GetRunResponse, timeout, cancellation)

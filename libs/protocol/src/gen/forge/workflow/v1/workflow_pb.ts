@@ -1737,7 +1737,7 @@ export const WorkflowService: GenService<{
   },
   /**
    * A new run that shares another's history before a step and begins with that step; its id derives from namespace and command id. Errors: not_found (the run, the step); conflict,
-   * RUN_ACTIVE, WORKFLOW_INTEGRITY; validation (a step that was never reached).
+   * RUN_ACTIVE, WORKFLOW_INTEGRITY; resource_exhausted, RUN_TOO_LARGE; validation (a step that was never reached).
    *
    * @generated from rpc forge.workflow.v1.WorkflowService.ForkRun
    */
@@ -1747,7 +1747,7 @@ export const WorkflowService: GenService<{
     output: typeof ForkRunResponseSchema;
   },
   /**
-   * Goes through a run's history again and calls nothing. Errors: not_found; conflict, RUN_ACTIVE; internal, REPLAY_DATA_MISSING. A mismatch is an answer, not an error.
+   * Goes through a run's history again and calls nothing. Errors: not_found; conflict, RUN_ACTIVE; resource_exhausted, RUN_TOO_LARGE; internal, REPLAY_DATA_MISSING. A mismatch is an answer, not an error.
    *
    * @generated from rpc forge.workflow.v1.WorkflowService.ReplayRun
    */
@@ -1757,7 +1757,7 @@ export const WorkflowService: GenService<{
     output: typeof ReplayRunResponseSchema;
   },
   /**
-   * A run with its steps. Errors: not_found.
+   * A run with its steps. Errors: not_found; resource_exhausted, RUN_TOO_LARGE, where its events take more than 256 MiB.
    *
    * @generated from rpc forge.workflow.v1.WorkflowService.GetRun
    */

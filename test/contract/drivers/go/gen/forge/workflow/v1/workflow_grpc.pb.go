@@ -58,11 +58,11 @@ type WorkflowServiceClient interface {
 	// not the run's; validation (a function or model that nobody serves).
 	ResumeRun(ctx context.Context, in *ResumeRunRequest, opts ...grpc.CallOption) (*ResumeRunResponse, error)
 	// A new run that shares another's history before a step and begins with that step; its id derives from namespace and command id. Errors: not_found (the run, the step); conflict,
-	// RUN_ACTIVE, WORKFLOW_INTEGRITY; validation (a step that was never reached).
+	// RUN_ACTIVE, WORKFLOW_INTEGRITY; resource_exhausted, RUN_TOO_LARGE; validation (a step that was never reached).
 	ForkRun(ctx context.Context, in *ForkRunRequest, opts ...grpc.CallOption) (*ForkRunResponse, error)
-	// Goes through a run's history again and calls nothing. Errors: not_found; conflict, RUN_ACTIVE; internal, REPLAY_DATA_MISSING. A mismatch is an answer, not an error.
+	// Goes through a run's history again and calls nothing. Errors: not_found; conflict, RUN_ACTIVE; resource_exhausted, RUN_TOO_LARGE; internal, REPLAY_DATA_MISSING. A mismatch is an answer, not an error.
 	ReplayRun(ctx context.Context, in *ReplayRunRequest, opts ...grpc.CallOption) (*ReplayRunResponse, error)
-	// A run with its steps. Errors: not_found.
+	// A run with its steps. Errors: not_found; resource_exhausted, RUN_TOO_LARGE, where its events take more than 256 MiB.
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*GetRunResponse, error)
 	// Runs, newest first. Errors: validation.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
@@ -247,11 +247,11 @@ type WorkflowServiceServer interface {
 	// not the run's; validation (a function or model that nobody serves).
 	ResumeRun(context.Context, *ResumeRunRequest) (*ResumeRunResponse, error)
 	// A new run that shares another's history before a step and begins with that step; its id derives from namespace and command id. Errors: not_found (the run, the step); conflict,
-	// RUN_ACTIVE, WORKFLOW_INTEGRITY; validation (a step that was never reached).
+	// RUN_ACTIVE, WORKFLOW_INTEGRITY; resource_exhausted, RUN_TOO_LARGE; validation (a step that was never reached).
 	ForkRun(context.Context, *ForkRunRequest) (*ForkRunResponse, error)
-	// Goes through a run's history again and calls nothing. Errors: not_found; conflict, RUN_ACTIVE; internal, REPLAY_DATA_MISSING. A mismatch is an answer, not an error.
+	// Goes through a run's history again and calls nothing. Errors: not_found; conflict, RUN_ACTIVE; resource_exhausted, RUN_TOO_LARGE; internal, REPLAY_DATA_MISSING. A mismatch is an answer, not an error.
 	ReplayRun(context.Context, *ReplayRunRequest) (*ReplayRunResponse, error)
-	// A run with its steps. Errors: not_found.
+	// A run with its steps. Errors: not_found; resource_exhausted, RUN_TOO_LARGE, where its events take more than 256 MiB.
 	GetRun(context.Context, *GetRunRequest) (*GetRunResponse, error)
 	// Runs, newest first. Errors: validation.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)
