@@ -226,6 +226,27 @@ describe("a list", () => {
   });
 });
 
+describe("an output of five megabytes", () => {
+  it("is handed on, looked into by mappings and branches, and replayed", async () => {
+    const count = 2_600;
+    const next = [{ when: `len(state.steps.big) == ${count} and state.steps.big[${count - 1}][0].startswith("${count - 1}x")`, goto: "look" }];
+    const runId = await start([
+      double("big", { input: { texts: count }, next, nextDefault: "end" }),
+      double("passed", { input: { n: 3 } }),
+      double("look", { inputs: { list: path(`steps.big.${count - 1}`) } }),
+      double("whole", { inputs: { list: path("steps.big") } }),
+    ]);
+    expect(lastOf(await runEnded(client, runId))).toBe("run.completed");
+    const steps = await stepsOf(runId);
+    expect(steps.map(({ stepId }) => stepId)).toEqual(["big", "look", "whole"]);
+    expect(parsed(steps[1]?.output)).toEqual([longText(count - 1)]);
+    const sizes = [steps[0], steps[2]].map((step) => (step?.output?.kind.case === "artifact" ? Number(step.output.kind.value.size) : 0));
+    expect(sizes[0]).toBeGreaterThan(5_000_000);
+    expect(sizes[1]).toBe(sizes[0]);
+    await expectReplays(runId);
+  });
+});
+
 describe("a wait", () => {
   it("takes signals that came before it and after it, in their order", async () => {
     const wait = (id: string): Step => ({ id, kind: { case: "wait", value: { kind: { case: "signal", value: "go" } } } });
