@@ -1,11 +1,17 @@
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CliResult, forge, forgeOnTerminal, until } from "../testing/cli.ts";
 import { createTestProject, type TestProject } from "../testing/project.ts";
 
 const FUNCTIONS = `import { existsSync } from "node:fs";
+let calls = 0;
+/** Another output with each call, and back to itself every other time. */
+export function count() {
+  calls += 1;
+  return { calls, again: calls % 2 === 1 };
+}
 export function make() {
   return { n: 1 };
 }
@@ -28,6 +34,11 @@ steps:
   - {id: second, type: function, function: control.need, retry: {attempts: ${attempts}}}
 `;
 
+const COUNTING = `workflow: {id: counting, version: v1}
+steps:
+  - {id: count, type: function, function: control.count, next: [{when: state.steps.count.again, goto: count}, {default: end}]}
+`;
+
 const PAYMENT = `workflow: {id: payment, version: v1}
 steps:
   - {id: each, type: function, function: control.item, for_each: {items: [1, 2, 3], on_error: continue}, inputs: {item: item}, needs: []}
@@ -47,6 +58,7 @@ describe("what runs do next", () => {
     await writeFile(path.join(project.root, "functions/control.ts"), FUNCTIONS);
     await writeFile(path.join(project.root, "workflows/brittle.yaml"), brittle(1));
     await writeFile(path.join(project.root, "workflows/payment.yaml"), PAYMENT);
+    await writeFile(path.join(project.root, "workflows/counting.yaml"), COUNTING);
   });
   afterAll(async () => project[Symbol.asyncDispose]());
 
@@ -95,6 +107,24 @@ describe("what runs do next", () => {
       ["second", ["first"], ["first"]],
       ["second", ["first"], ["first", "second"]],
     ]);
+  });
+
+  it("warns of an output that takes the place of another one, fails the step, or says nothing, as the project says when the run starts", async () => {
+    const config = path.join(project.root, "runtime.yaml");
+    const before = await readFile(config, "utf8");
+    const countingUnder = async (policy: string) => {
+      await writeFile(config, `${before}\noverwrite_policy: ${policy}\n`);
+      const id = startedId(await run("run", "counting", "--json"));
+      const told = (await run("events", id, "--lifecycle")).json() as unknown as { event: string; key?: string }[];
+      return { status: await status(id), told: told.filter(({ event }) => event === "STATE_OVERWRITE").map(({ key }) => key) };
+    };
+    try {
+      expect(await countingUnder("warn")).toEqual({ status: "COMPLETED", told: ["steps.count"] });
+      expect(await countingUnder("strict")).toEqual({ status: "FAILED", told: [] });
+      expect(await countingUnder("allow")).toEqual({ status: "COMPLETED", told: [] });
+    } finally {
+      await writeFile(config, before);
+    }
   });
 
   it("signals, pauses, continues and answers a run, whose life is told by its names", async () => {
