@@ -172,7 +172,7 @@ describe("the branch of a step that failed, where the run goes on", () => {
     const event = run.events[at] as Event;
     if (event.payload.case !== "stepFailed") throw new Error("no failure");
     const old = { ...event, payload: { ...event.payload, value: { ...event.payload.value, nextStepId: "", nextSource: undefined } } };
-    const before = run.events.slice(0, at).reduce(run.decider.evolve, run.decider.initial());
+    const before = run.events.slice(0, at).reduce((state, each) => run.decider.evolve(state, each), run.decider.initial());
     expect(allOf(run.decider.evolve(before, old).ready)).toEqual([3]);
     expect(allOf(run.decider.evolve(before, event).ready)).toEqual([4]);
   });
