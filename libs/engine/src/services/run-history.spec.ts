@@ -10,7 +10,7 @@ function storeOf(count: number): { readonly store: Pick<Store, "readEvents">; re
   const events = Array.from({ length: count }, (_, index): StoredEvent => {
     const payload = index === 0 ? ({ case: "runCreated", value: {} } as const) : ({ case: "runPaused", value: {} } as const);
     const bytes = toBinary(EventSchema, create(EventSchema, { seq: BigInt(index + 1), payload }));
-    return { seq: index + 1, kind: index === 0 ? "run.created" : "run.paused", bytes } as StoredEvent;
+    return { seq: index + 1, kind: index === 0 ? "run.created" : "run.paused", bytes };
   });
   let pages = 0;
   const store: Pick<Store, "readEvents"> = {
