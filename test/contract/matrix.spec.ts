@@ -19,7 +19,7 @@ import { type RunningTopology, TOPOLOGIES } from "./suite/topologies.ts";
 
 const PAGE = path.join(import.meta.dirname, "../../docs/reference/contract.md");
 /** Cases at a time: enough to keep the machine busy, few enough that none waits for its time to run out. */
-const CASES_MAX = 30;
+const CASES_MAX = 45;
 const LONGEST_SHOWN = 8;
 const HOOK_MS_MAX = 900_000;
 const IN_CI = (process.env["CI"] ?? "") !== "";

@@ -1,8 +1,10 @@
 import { Readable } from "node:stream";
+import { createJsonLinesClient, type ForgeClient } from "@forge/client";
 import { ErrorCode } from "@forge/protocol/common";
 import { EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { KeptClients } from "./drivers/typescript/kept-clients.ts";
 import { Driver } from "./suite/driver.ts";
 import { DriverFailure } from "./suite/driver-failure.ts";
 import { expectKept } from "./suite/expect-kept.ts";
@@ -150,6 +152,47 @@ import { readFrames, toFrame } from "${here}/suite/frames.ts";
 
   it("that does not start is a failure with the reason", async () => {
     await expect(Driver.start({ command: "/nowhere/forge-driver", args: [] })).rejects.toThrow("could not be started");
+  });
+});
+
+describe("a client that is kept", () => {
+  const kept = new KeptClients();
+  const opened: ForgeClient[] = [];
+  afterAll(async () => {
+    for (const client of opened) await client.close();
+    await kept.close();
+  });
+
+  /** Its process tells its id as the next page of a list, and never answers anything else. */
+  const program = `
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id, method } = JSON.parse(line);
+      if (method === "SessionService.ListSessions") console.log(JSON.stringify({ id, result: { next_page_token: String(process.pid) } }));
+    });`;
+  const open = async (key: string): Promise<ForgeClient> => {
+    const client = await kept.open(key, async () => createJsonLinesClient({ command: process.execPath, args: ["--eval", program] }));
+    opened.push(client);
+    return client;
+  };
+  const processOf = async (client: ForgeClient) => Number((await client.session.listSessions({})).nextPageToken);
+
+  it("serves one at a time, and after it was closed the next one of its key", async () => {
+    const [first, beside, another] = await Promise.all([open("one"), open("one"), open("another")]);
+    const [process, ...others] = await Promise.all([first, beside, another].map(processOf));
+    expect(others).not.toContain(process);
+    await first.close();
+    expect(await processOf(await open("another"))).not.toBe(process);
+    expect(await processOf(await open("one"))).toBe(process);
+  });
+
+  it.each<[string, (client: ForgeClient) => Promise<unknown>]>([
+    ["call", (client) => client.session.getSessionSnapshot({})],
+    ["stream", (client) => client.event.subscribeEvents({})[Symbol.asyncIterator]().next()],
+  ])("ends with its process where it is closed amid a %s", async (what, begin) => {
+    const client = await open(what);
+    const process = await processOf(client);
+    await Promise.all([expect(begin(client)).rejects.toMatchObject({ code: ErrorCode.CANCELLED }), client.close()]);
+    expect(await processOf(await open(what))).not.toBe(process);
   });
 });
 

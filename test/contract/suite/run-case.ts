@@ -27,8 +27,9 @@ export async function runCase(scenario: Scenario, driver: Driver, topology: Runn
   const cleanup: (() => Promise<void> | void)[] = [];
   const clients: SuiteClient[] = [];
   const world: World = {
-    open: async ({ url = topology.urls[0], token = topology.token } = {}) => {
-      const client = await driver.open({ url, token, databaseUrl: topology.databaseUrl }, trace);
+    open: async ({ url = topology.urls[0] as string, token = topology.token } = {}) => {
+      const ephemeral = !topology.urls.includes(url);
+      const client = await driver.open({ url, token, databaseUrl: topology.databaseUrl, ephemeral }, trace);
       clients.push(client);
       return client;
     },

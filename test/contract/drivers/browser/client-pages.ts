@@ -12,14 +12,21 @@ type Send = (response: Uint8Array) => void;
 export class ClientPage {
   readonly #page: Page;
   readonly #send: Send;
+  #origin: string | undefined;
 
   constructor(page: Page, send: Send) {
     this.#page = page;
     this.#send = send;
   }
 
+  /** Where its script runs; undefined where it runs nowhere yet. */
+  get origin(): string | undefined {
+    return this.#origin;
+  }
+
   /** Goes to a server's origin and runs the script there. */
   async enter(origin: string, script: string): Promise<void> {
+    this.#origin = origin;
     // The server has no pages yet: this one comes from here, on its origin. Everything else goes to the server.
     await this.#page.route(`${origin}/`, (route) => route.fulfill({ contentType: "text/html", body: '<!doctype html><link rel="icon" href="data:,">' }));
     await this.#page.goto(`${origin}/`);
@@ -52,7 +59,7 @@ export class ClientPage {
 
 /**
  * Pages on servers' origins. Each has a browser context of its own, since a context opens six connections to a server, of which each subscription keeps one. A page
- * whose client is closed serves the next one: a new context costs a process.
+ * whose client is closed serves the next one, where it is if it can: a new context costs a process, and so does the way to another origin.
  */
 export class ClientPages {
   readonly #browser: Browser;
@@ -72,8 +79,10 @@ export class ClientPages {
   }
 
   async open(origin: string): Promise<ClientPage> {
-    const page = this.#idle.pop() ?? (await this.#make());
-    await page.enter(origin, this.#script);
+    const there = this.#idle.findIndex((page) => page.origin === origin);
+    // The one that nobody has wanted for the longest time, where none is there.
+    const [page = await this.#make()] = this.#idle.splice(Math.max(0, there), 1);
+    if (there === -1) await page.enter(origin, this.#script);
     return page;
   }
 

@@ -7,15 +7,22 @@ import { createPostgresStore } from "@forge/store-postgres";
 import { startJsonLines } from "../../../harness/clients.ts";
 import { LEASE_TTL_MS, NAMESPACE, SUBSCRIBER_BYTES_MAX } from "../../suite/limits.ts";
 import type { ImplementationName } from "./implementations.ts";
+import { KeptClients } from "./kept-clients.ts";
 
 /** A client of the implementation, as a program makes it. */
 export async function openClient(implementation: ImplementationName, options: OpenClient): Promise<ForgeClient | ConnectClient> {
-  const { url, token } = options;
+  const { url, token, ephemeral } = options;
   const namespace = options.namespace === "" ? undefined : options.namespace;
   if (implementation === "local") return openLocal(options);
-  if (implementation === "json-lines") return startJsonLines({ url, token });
+  if (implementation === "json-lines") {
+    const start = () => startJsonLines({ url, token });
+    return ephemeral ? start() : kept.open(`${url} ${token}`, start);
+  }
   return createClient({ url, token, namespace, transport: implementation });
 }
+
+/** Of the servers that the cases share: a process of `forge rpc` takes a third of a second to start. */
+const kept = new KeptClients();
 
 interface Replica {
   readonly store: Store;
@@ -44,7 +51,9 @@ async function startReplica(connectionString: string): Promise<Replica> {
   return { store, engine };
 }
 
-export async function closeReplicas(): Promise<void> {
+/** Ends what clients share, once they are closed. */
+export async function closeShared(): Promise<void> {
+  await kept.close();
   for (const starting of replicas.values()) {
     const { store, engine } = await starting;
     await engine.close();

@@ -1,5 +1,5 @@
 import { readFrames, toFrame } from "../../suite/frames.ts";
-import { closeReplicas, openClient } from "./clients.ts";
+import { closeShared, openClient } from "./clients.ts";
 import type { ImplementationName } from "./implementations.ts";
 import { DriverServer } from "./serve.ts";
 import { methodsOf } from "./services.ts";
@@ -16,5 +16,5 @@ const driver = new DriverServer({
 });
 for await (const frame of readFrames(process.stdin)) void driver.handle(frame);
 await driver.close();
-await closeReplicas();
+await closeShared();
 process.exit(0);

@@ -37,6 +37,12 @@ function lengthOf({ wire, message }: BadCall): Readonly<Record<string, string>> 
   return wire.framing === "connect-unary" ? { "content-length": String(message.length) } : {};
 }
 
+/** Ends the call's connection once what was written has left this process, and the stream that may share the connection has come as far as it is good. */
+async function cut({ response, heard }: BadCall): Promise<void> {
+  await Promise.all([heard, delay(FLUSH_MS)]);
+  cutConnection(response);
+}
+
 function page(status: number): Misbehaviour {
   return ({ response }) => {
     response.writeHead(status, { "content-type": "text/html" });
@@ -50,8 +56,7 @@ export const MISBEHAVIOURS = {
     await begin(call, lengthOf(call));
     const frame = call.wire.frame(call.message);
     call.response.write(frame.subarray(0, frame.length - Math.ceil(call.message.length / 2)));
-    await delay(FLUSH_MS);
-    cutConnection(call.response);
+    await cut(call);
   },
   /** Of a stream, and of one answer in gRPC: all of its messages and not the end. Of one answer without frames: half of what was promised, and then the end. */
   leavesOutEnd: async (call) => {
@@ -59,9 +64,7 @@ export const MISBEHAVIOURS = {
     await begin(call, lengthOf(call));
     if (wire.framing === "connect-unary") {
       response.write(message.subarray(0, message.length / 2));
-      await delay(FLUSH_MS);
-      cutConnection(response);
-      return;
+      return cut(call);
     }
     if (!call.isStream) response.write(wire.frame(message));
     response.end();
@@ -92,8 +95,7 @@ export const MISBEHAVIOURS = {
   promisesTooMuch: async (call) => {
     await begin(call, call.wire.framing === "connect-unary" ? { "content-length": String(FOUR_GIB) } : {});
     call.response.write(call.wire.frame(call.message, 0, FOUR_GIB));
-    await delay(FLUSH_MS);
-    cutConnection(call.response);
+    await cut(call);
   },
   /** The header comes, of a stream one message as well, and then nothing more. */
   fallsSilent: (call) => begin(call, lengthOf(call)),

@@ -26,7 +26,7 @@ from forge_client._gen.forge.common.v1 import common_pb2 as forge_dot_common_dot
 from google.protobuf import any_pb2 as google_dot_protobuf_dot_any__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n forge/contract/v1/contract.proto\x12\x11\x66orge.contract.v1\x1a\x1c\x66orge/common/v1/common.proto\x1a\x19google/protobuf/any.proto\"\xfc\x02\n\rDriverRequest\x12\n\n\x02id\x18\x01 \x01(\x04\x12/\n\x08\x64\x65scribe\x18\x02 \x01(\x0b\x32\x1b.forge.contract.v1.DescribeH\x00\x12\x34\n\x0bopen_client\x18\x03 \x01(\x0b\x32\x1d.forge.contract.v1.OpenClientH\x00\x12\x36\n\x0c\x63lose_client\x18\x04 \x01(\x0b\x32\x1e.forge.contract.v1.CloseClientH\x00\x12,\n\x04\x63\x61ll\x18\x05 \x01(\x0b\x32\x1c.forge.contract.v1.UnaryCallH\x00\x12\x34\n\x0bopen_stream\x18\x06 \x01(\x0b\x32\x1d.forge.contract.v1.OpenStreamH\x00\x12\'\n\x04pull\x18\x07 \x01(\x0b\x32\x17.forge.contract.v1.PullH\x00\x12+\n\x06\x63\x61ncel\x18\x08 \x01(\x0b\x32\x19.forge.contract.v1.CancelH\x00\x42\x06\n\x04kind\"\x9e\x03\n\x0e\x44riverResponse\x12\n\n\x02id\x18\x01 \x01(\x04\x12\x35\n\x0b\x64\x65scription\x18\x02 \x01(\x0b\x32\x1e.forge.contract.v1.DescriptionH\x00\x12\x38\n\rclient_opened\x18\x03 \x01(\x0b\x32\x1f.forge.contract.v1.ClientOpenedH\x00\x12\x38\n\rclient_closed\x18\x04 \x01(\x0b\x32\x1f.forge.contract.v1.ClientClosedH\x00\x12.\n\x04\x63\x61ll\x18\x05 \x01(\x0b\x32\x1e.forge.contract.v1.CallOutcomeH\x00\x12\x34\n\x0bstream_item\x18\x06 \x01(\x0b\x32\x1d.forge.contract.v1.StreamItemH\x00\x12\x32\n\nstream_end\x18\x07 \x01(\x0b\x32\x1c.forge.contract.v1.StreamEndH\x00\x12\x33\n\x07\x66\x61ilure\x18\x08 \x01(\x0b\x32 .forge.contract.v1.DriverFailureH\x00\x42\x06\n\x04kind\"\n\n\x08\x44\x65scribe\"H\n\x0b\x44\x65scription\x12\x16\n\x0eimplementation\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\x12\x0f\n\x07methods\x18\x03 \x03(\t\"Q\n\nOpenClient\x12\x0b\n\x03url\x18\x01 \x01(\t\x12\r\n\x05token\x18\x02 \x01(\t\x12\x11\n\tnamespace\x18\x03 \x01(\t\x12\x14\n\x0c\x64\x61tabase_url\x18\x04 \x01(\t\"\x0e\n\x0c\x43lientOpened\"\x1d\n\x0b\x43loseClient\x12\x0e\n\x06\x63lient\x18\x01 \x01(\x04\"\x0e\n\x0c\x43lientClosed\"u\n\tUnaryCall\x12\x0e\n\x06\x63lient\x18\x01 \x01(\x04\x12\x0e\n\x06method\x18\x02 \x01(\t\x12%\n\x07request\x18\x03 \x01(\x0b\x32\x14.google.protobuf.Any\x12\x12\n\ntimeout_ms\x18\x04 \x01(\r\x12\r\n\x05retry\x18\x05 \x01(\x08\"m\n\x0b\x43\x61llOutcome\x12(\n\x08response\x18\x01 \x01(\x0b\x32\x14.google.protobuf.AnyH\x00\x12,\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x1b.forge.common.v1.ForgeErrorH\x00\x42\x06\n\x04kind\"\x85\x01\n\nOpenStream\x12\x0e\n\x06\x63lient\x18\x01 \x01(\x04\x12\x0e\n\x06method\x18\x02 \x01(\t\x12%\n\x07request\x18\x03 \x01(\x0b\x32\x14.google.protobuf.Any\x12\x12\n\ntimeout_ms\x18\x04 \x01(\r\x12\x0e\n\x06resume\x18\x05 \x01(\x08\x12\x0c\n\x04pull\x18\x06 \x01(\r\"3\n\nStreamItem\x12%\n\x07message\x18\x01 \x01(\x0b\x32\x14.google.protobuf.Any\"7\n\tStreamEnd\x12*\n\x05\x65rror\x18\x01 \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\"%\n\x04Pull\x12\x0e\n\x06stream\x18\x01 \x01(\x04\x12\r\n\x05\x63ount\x18\x02 \x01(\r\"\x18\n\x06\x43\x61ncel\x12\x0e\n\x06target\x18\x01 \x01(\x04\" \n\rDriverFailure\x12\x0f\n\x07message\x18\x01 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n forge/contract/v1/contract.proto\x12\x11\x66orge.contract.v1\x1a\x1c\x66orge/common/v1/common.proto\x1a\x19google/protobuf/any.proto\"\xfc\x02\n\rDriverRequest\x12\n\n\x02id\x18\x01 \x01(\x04\x12/\n\x08\x64\x65scribe\x18\x02 \x01(\x0b\x32\x1b.forge.contract.v1.DescribeH\x00\x12\x34\n\x0bopen_client\x18\x03 \x01(\x0b\x32\x1d.forge.contract.v1.OpenClientH\x00\x12\x36\n\x0c\x63lose_client\x18\x04 \x01(\x0b\x32\x1e.forge.contract.v1.CloseClientH\x00\x12,\n\x04\x63\x61ll\x18\x05 \x01(\x0b\x32\x1c.forge.contract.v1.UnaryCallH\x00\x12\x34\n\x0bopen_stream\x18\x06 \x01(\x0b\x32\x1d.forge.contract.v1.OpenStreamH\x00\x12\'\n\x04pull\x18\x07 \x01(\x0b\x32\x17.forge.contract.v1.PullH\x00\x12+\n\x06\x63\x61ncel\x18\x08 \x01(\x0b\x32\x19.forge.contract.v1.CancelH\x00\x42\x06\n\x04kind\"\x9e\x03\n\x0e\x44riverResponse\x12\n\n\x02id\x18\x01 \x01(\x04\x12\x35\n\x0b\x64\x65scription\x18\x02 \x01(\x0b\x32\x1e.forge.contract.v1.DescriptionH\x00\x12\x38\n\rclient_opened\x18\x03 \x01(\x0b\x32\x1f.forge.contract.v1.ClientOpenedH\x00\x12\x38\n\rclient_closed\x18\x04 \x01(\x0b\x32\x1f.forge.contract.v1.ClientClosedH\x00\x12.\n\x04\x63\x61ll\x18\x05 \x01(\x0b\x32\x1e.forge.contract.v1.CallOutcomeH\x00\x12\x34\n\x0bstream_item\x18\x06 \x01(\x0b\x32\x1d.forge.contract.v1.StreamItemH\x00\x12\x32\n\nstream_end\x18\x07 \x01(\x0b\x32\x1c.forge.contract.v1.StreamEndH\x00\x12\x33\n\x07\x66\x61ilure\x18\x08 \x01(\x0b\x32 .forge.contract.v1.DriverFailureH\x00\x42\x06\n\x04kind\"\n\n\x08\x44\x65scribe\"H\n\x0b\x44\x65scription\x12\x16\n\x0eimplementation\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\x12\x0f\n\x07methods\x18\x03 \x03(\t\"d\n\nOpenClient\x12\x0b\n\x03url\x18\x01 \x01(\t\x12\r\n\x05token\x18\x02 \x01(\t\x12\x11\n\tnamespace\x18\x03 \x01(\t\x12\x14\n\x0c\x64\x61tabase_url\x18\x04 \x01(\t\x12\x11\n\tephemeral\x18\x05 \x01(\x08\"\x0e\n\x0c\x43lientOpened\"\x1d\n\x0b\x43loseClient\x12\x0e\n\x06\x63lient\x18\x01 \x01(\x04\"\x0e\n\x0c\x43lientClosed\"u\n\tUnaryCall\x12\x0e\n\x06\x63lient\x18\x01 \x01(\x04\x12\x0e\n\x06method\x18\x02 \x01(\t\x12%\n\x07request\x18\x03 \x01(\x0b\x32\x14.google.protobuf.Any\x12\x12\n\ntimeout_ms\x18\x04 \x01(\r\x12\r\n\x05retry\x18\x05 \x01(\x08\"m\n\x0b\x43\x61llOutcome\x12(\n\x08response\x18\x01 \x01(\x0b\x32\x14.google.protobuf.AnyH\x00\x12,\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x1b.forge.common.v1.ForgeErrorH\x00\x42\x06\n\x04kind\"\x85\x01\n\nOpenStream\x12\x0e\n\x06\x63lient\x18\x01 \x01(\x04\x12\x0e\n\x06method\x18\x02 \x01(\t\x12%\n\x07request\x18\x03 \x01(\x0b\x32\x14.google.protobuf.Any\x12\x12\n\ntimeout_ms\x18\x04 \x01(\r\x12\x0e\n\x06resume\x18\x05 \x01(\x08\x12\x0c\n\x04pull\x18\x06 \x01(\r\"3\n\nStreamItem\x12%\n\x07message\x18\x01 \x01(\x0b\x32\x14.google.protobuf.Any\"7\n\tStreamEnd\x12*\n\x05\x65rror\x18\x01 \x01(\x0b\x32\x1b.forge.common.v1.ForgeError\"%\n\x04Pull\x12\x0e\n\x06stream\x18\x01 \x01(\x04\x12\r\n\x05\x63ount\x18\x02 \x01(\r\"\x18\n\x06\x43\x61ncel\x12\x0e\n\x06target\x18\x01 \x01(\x04\" \n\rDriverFailure\x12\x0f\n\x07message\x18\x01 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,27 +42,27 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DESCRIPTION']._serialized_start=924
   _globals['_DESCRIPTION']._serialized_end=996
   _globals['_OPENCLIENT']._serialized_start=998
-  _globals['_OPENCLIENT']._serialized_end=1079
-  _globals['_CLIENTOPENED']._serialized_start=1081
-  _globals['_CLIENTOPENED']._serialized_end=1095
-  _globals['_CLOSECLIENT']._serialized_start=1097
-  _globals['_CLOSECLIENT']._serialized_end=1126
-  _globals['_CLIENTCLOSED']._serialized_start=1128
-  _globals['_CLIENTCLOSED']._serialized_end=1142
-  _globals['_UNARYCALL']._serialized_start=1144
-  _globals['_UNARYCALL']._serialized_end=1261
-  _globals['_CALLOUTCOME']._serialized_start=1263
-  _globals['_CALLOUTCOME']._serialized_end=1372
-  _globals['_OPENSTREAM']._serialized_start=1375
-  _globals['_OPENSTREAM']._serialized_end=1508
-  _globals['_STREAMITEM']._serialized_start=1510
-  _globals['_STREAMITEM']._serialized_end=1561
-  _globals['_STREAMEND']._serialized_start=1563
-  _globals['_STREAMEND']._serialized_end=1618
-  _globals['_PULL']._serialized_start=1620
-  _globals['_PULL']._serialized_end=1657
-  _globals['_CANCEL']._serialized_start=1659
-  _globals['_CANCEL']._serialized_end=1683
-  _globals['_DRIVERFAILURE']._serialized_start=1685
-  _globals['_DRIVERFAILURE']._serialized_end=1717
+  _globals['_OPENCLIENT']._serialized_end=1098
+  _globals['_CLIENTOPENED']._serialized_start=1100
+  _globals['_CLIENTOPENED']._serialized_end=1114
+  _globals['_CLOSECLIENT']._serialized_start=1116
+  _globals['_CLOSECLIENT']._serialized_end=1145
+  _globals['_CLIENTCLOSED']._serialized_start=1147
+  _globals['_CLIENTCLOSED']._serialized_end=1161
+  _globals['_UNARYCALL']._serialized_start=1163
+  _globals['_UNARYCALL']._serialized_end=1280
+  _globals['_CALLOUTCOME']._serialized_start=1282
+  _globals['_CALLOUTCOME']._serialized_end=1391
+  _globals['_OPENSTREAM']._serialized_start=1394
+  _globals['_OPENSTREAM']._serialized_end=1527
+  _globals['_STREAMITEM']._serialized_start=1529
+  _globals['_STREAMITEM']._serialized_end=1580
+  _globals['_STREAMEND']._serialized_start=1582
+  _globals['_STREAMEND']._serialized_end=1637
+  _globals['_PULL']._serialized_start=1639
+  _globals['_PULL']._serialized_end=1676
+  _globals['_CANCEL']._serialized_start=1678
+  _globals['_CANCEL']._serialized_end=1702
+  _globals['_DRIVERFAILURE']._serialized_start=1704
+  _globals['_DRIVERFAILURE']._serialized_end=1736
 # @@protoc_insertion_point(module_scope)

@@ -63,16 +63,18 @@ class Description(_message.Message):
     def __init__(self, implementation: _Optional[str] = ..., language: _Optional[str] = ..., methods: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class OpenClient(_message.Message):
-    __slots__ = ("url", "token", "namespace", "database_url")
+    __slots__ = ("url", "token", "namespace", "database_url", "ephemeral")
     URL_FIELD_NUMBER: _ClassVar[int]
     TOKEN_FIELD_NUMBER: _ClassVar[int]
     NAMESPACE_FIELD_NUMBER: _ClassVar[int]
     DATABASE_URL_FIELD_NUMBER: _ClassVar[int]
+    EPHEMERAL_FIELD_NUMBER: _ClassVar[int]
     url: str
     token: str
     namespace: str
     database_url: str
-    def __init__(self, url: _Optional[str] = ..., token: _Optional[str] = ..., namespace: _Optional[str] = ..., database_url: _Optional[str] = ...) -> None: ...
+    ephemeral: bool
+    def __init__(self, url: _Optional[str] = ..., token: _Optional[str] = ..., namespace: _Optional[str] = ..., database_url: _Optional[str] = ..., ephemeral: bool = ...) -> None: ...
 
 class ClientOpened(_message.Message):
     __slots__ = ()

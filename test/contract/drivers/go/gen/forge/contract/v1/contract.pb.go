@@ -479,7 +479,9 @@ type OpenClient struct {
 	// Empty: the token's first.
 	Namespace string `protobuf:"bytes,3,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	// PostgreSQL, for a client that brings its own control plane; others leave it alone.
-	DatabaseUrl   string `protobuf:"bytes,4,opt,name=database_url,json=databaseUrl,proto3" json:"database_url,omitempty"`
+	DatabaseUrl string `protobuf:"bytes,4,opt,name=database_url,json=databaseUrl,proto3" json:"database_url,omitempty"`
+	// The server is the case's own: nothing that the client is made of may be kept for another client.
+	Ephemeral     bool `protobuf:"varint,5,opt,name=ephemeral,proto3" json:"ephemeral,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -540,6 +542,13 @@ func (x *OpenClient) GetDatabaseUrl() string {
 		return x.DatabaseUrl
 	}
 	return ""
+}
+
+func (x *OpenClient) GetEphemeral() bool {
+	if x != nil {
+		return x.Ephemeral
+	}
+	return false
 }
 
 // The request's id names the client from now on.
@@ -1179,13 +1188,14 @@ const file_forge_contract_v1_contract_proto_rawDesc = "" +
 	"\vDescription\x12&\n" +
 	"\x0eimplementation\x18\x01 \x01(\tR\x0eimplementation\x12\x1a\n" +
 	"\blanguage\x18\x02 \x01(\tR\blanguage\x12\x18\n" +
-	"\amethods\x18\x03 \x03(\tR\amethods\"u\n" +
+	"\amethods\x18\x03 \x03(\tR\amethods\"\x93\x01\n" +
 	"\n" +
 	"OpenClient\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\x12\x1c\n" +
 	"\tnamespace\x18\x03 \x01(\tR\tnamespace\x12!\n" +
-	"\fdatabase_url\x18\x04 \x01(\tR\vdatabaseUrl\"\x0e\n" +
+	"\fdatabase_url\x18\x04 \x01(\tR\vdatabaseUrl\x12\x1c\n" +
+	"\tephemeral\x18\x05 \x01(\bR\tephemeral\"\x0e\n" +
 	"\fClientOpened\"%\n" +
 	"\vCloseClient\x12\x16\n" +
 	"\x06client\x18\x01 \x01(\x04R\x06client\"\x0e\n" +
