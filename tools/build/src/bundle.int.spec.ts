@@ -59,3 +59,26 @@ it("has no list where a source was changed at the time of the build, which may h
   await make();
   expect(await readdir(join(root, "dist"))).not.toContain("built-from.json");
 });
+
+it("uses the version of a package that the app has, where the root has another one", async () => {
+  const packages = {
+    "node_modules/dep": "export const version = 'the root';",
+    "node_modules/@s/dep": "export const version = 'the root';",
+    "apps/a/node_modules/dep": "export const version = 'its own';",
+    "apps/a/node_modules/@s/dep": "export const version = 'its own';",
+    "node_modules/common": "export const version = 'common';",
+  };
+  for (const [directory, text] of Object.entries(packages)) {
+    await mkdir(join(root, directory), { recursive: true });
+    await writeFile(
+      join(root, directory, "package.json"),
+      JSON.stringify({ name: directory.split("node_modules/")[1], type: "module", exports: "./index.js" }),
+    );
+    await writeFile(join(root, directory, "index.js"), text);
+  }
+  const main =
+    'import { version as a } from "dep"; import { version as b } from "@s/dep"; import { version as c } from "common"; console.log([a, b, c].join(", "));';
+  await writeFile(join(root, "apps/a/main.ts"), main);
+  const { stdout } = await execa(process.execPath, [await bundle(root, join(root, "apps/a/main.ts"), join(root, "dist"))]);
+  expect(stdout).toBe("its own, its own, common");
+});

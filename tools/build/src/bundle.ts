@@ -2,6 +2,7 @@ import { chmod, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "vite";
 import { builtFrom, writeBuiltFrom } from "./built-from.ts";
+import { ownPackages } from "./own-packages.ts";
 import { runtimeFiles } from "./runtime-files.ts";
 
 /**
@@ -11,7 +12,8 @@ import { runtimeFiles } from "./runtime-files.ts";
 const INLINED = [/^@bufbuild\/protobuf$/, /^@connectrpc\//, /^@ai-sdk\//, "ajv", "commander", "diff", "kysely", "pg", "smol-toml", "yaml", "zod"];
 
 /**
- * Bundles `entry` and what it needs of this repository (below `root`, no slash at its end) into `outDir`/main.js; most packages from node_modules stay imports.
+ * Bundles `entry` and what it needs of this repository (below `root`, no slash at its end) into `outDir`/main.js; most packages from node_modules stay imports, of
+ * which each finds the version that its importer does.
  * Beside it `built-from.json` names what it was made from. Returns the path of main.js.
  */
 export async function bundle(root: string, entry: string, outDir: string): Promise<string> {
@@ -22,7 +24,7 @@ export async function bundle(root: string, entry: string, outDir: string): Promi
     configFile: false,
     logLevel: "warn",
     plugins: [runtimeFiles(root, outDir), sources.plugin],
-    ssr: { target: "node", noExternal: [/^@forge\//, ...INLINED] },
+    ssr: { target: "node", noExternal: [/^@forge\//, ...INLINED, ...(await ownPackages(root))] },
     build: {
       ssr: entry,
       outDir,
