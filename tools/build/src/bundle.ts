@@ -19,11 +19,12 @@ const INLINED = [/^@bufbuild\/protobuf$/, /^@connectrpc\//, /^@ai-sdk\//, "ajv",
 export async function bundle(root: string, entry: string, outDir: string): Promise<string> {
   const startedAtMs = Date.now();
   const sources = builtFrom(root);
+  const files = runtimeFiles(root, outDir);
   await build({
     root,
     configFile: false,
     logLevel: "warn",
-    plugins: [runtimeFiles(root, outDir), sources.plugin],
+    plugins: [files.plugin, sources.plugin],
     ssr: { target: "node", noExternal: [/^@forge\//, ...INLINED, ...(await ownPackages(root))] },
     build: {
       ssr: entry,
@@ -35,7 +36,7 @@ export async function bundle(root: string, entry: string, outDir: string): Promi
       rolldownOptions: { output: { entryFileNames: "main.js", chunkFileNames: "[name]-[hash].js", format: "esm" } },
     },
   });
-  await writeBuiltFrom(root, outDir, sources.modules(), startedAtMs);
+  await writeBuiltFrom(root, outDir, [...sources.modules(), ...files.copied()], startedAtMs);
   const main = join(outDir, "main.js");
   if ((await readFile(main, "utf8")).startsWith("#!")) await chmod(main, 0o755);
   return main;

@@ -3,13 +3,19 @@ import { basename, dirname, join, relative } from "node:path";
 import type { Plugin } from "vite";
 import { moduleUrls } from "./module-urls.ts";
 
+/** Whether something in a folder that is copied goes with it: not what Python makes for itself. */
+export function isCopied(path: string): boolean {
+  return !path.endsWith(".ts") && basename(path) !== "__pycache__";
+}
+
 /**
  * Keeps `new URL("./x", import.meta.url)` working in a bundle whose chunks all lie in one folder: a TypeScript file becomes a chunk of its own beside them,
- * any other file or folder is copied to `files/` under its path in the repository, and the literal is rewritten to where it went.
+ * any other file or folder is copied to `files/` under its path in the repository, and the literal is rewritten to where it went. `copied` names those, once the
+ * bundle is there.
  */
-export function runtimeFiles(root: string, outDir: string): Plugin {
+export function runtimeFiles(root: string, outDir: string): { readonly plugin: Plugin; copied(): readonly string[] } {
   const copies = new Map<string, string>();
-  return {
+  const plugin: Plugin = {
     name: "forge:runtime-files",
     enforce: "pre",
     async transform(code, id) {
@@ -31,8 +37,8 @@ export function runtimeFiles(root: string, outDir: string): Plugin {
       return result === code ? null : { code: result, map: null };
     },
     async writeBundle() {
-      for (const [source, target] of copies)
-        await cp(source, target, { recursive: true, filter: (file) => !file.endsWith(".ts") && basename(file) !== "__pycache__" });
+      for (const [source, target] of copies) await cp(source, target, { recursive: true, filter: isCopied });
     },
   };
+  return { plugin, copied: () => [...copies.keys()] };
 }

@@ -61,6 +61,7 @@ export async function checkServices(compose: Compose, url: string, modelKey: str
     await takeTurn(client, sessionId, "after all were killed");
     const { messages } = await withRetry(() => client.session.readConversation({ sessionId }));
     equal(messages.length, 6, "messages in the conversation");
+    await checkTools(compose, client, modelKey);
     say("nothing is lost when they are killed");
   } finally {
     await client.close();

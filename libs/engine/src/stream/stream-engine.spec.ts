@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { Placement } from "@forge/core";
 import { concurrencyDecider, runDecider, sessionDecider } from "@forge/domain";
@@ -235,7 +235,8 @@ describe("StreamEngine", () => {
     const idle = engine.whenIdle().then(() => {
       isIdle = true;
     });
-    await sleep(5);
+    // All that could let it be idle has happened by then.
+    await nextTurn();
     expect(isIdle).toBe(false);
     saved.resolve();
     await idle;
