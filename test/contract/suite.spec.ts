@@ -99,8 +99,7 @@ describe("a driver", () => {
       import { anyPack } from "@bufbuild/protobuf/wkt";
       import { DriverRequestSchema, DriverResponseSchema } from "@forge/protocol/contract";
       import { GetSessionSnapshotRequestSchema } from "@forge/protocol/session";
-      import { expectKept } from "./suite/expect-kept.ts";
-import { readFrames, toFrame } from "${here}/suite/frames.ts";
+      import { readFrames, toFrame } from "${here}/suite/frames.ts";
       const answer = (id, kind) => process.stdout.write(toFrame(toBinary(DriverResponseSchema, create(DriverResponseSchema, { id, kind }))));
       for await (const frame of readFrames(process.stdin)) {
         const { id, kind } = fromBinary(DriverRequestSchema, frame);

@@ -8,7 +8,7 @@ export function configOf<Config>(): Config {
 }
 
 /** Warnings and worse go to stderr, which the test process keeps. */
-export const logger = pino({ level: "warn" }, pino.destination({ fd: 2, sync: true }));
+export const logger = pino({ level: "debug" }, pino.destination({ fd: 2, sync: true }));
 
 /** Says that this process is ready; it ends with the test process, or when it is asked to. */
 export function ready(said: object, stop: () => Promise<void>): void {

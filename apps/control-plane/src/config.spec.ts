@@ -13,6 +13,12 @@ describe("the control plane's settings", () => {
     expect(() => after("soon")).toThrow(/FORGE_ARCHIVE_AFTER: expected a duration/);
   });
 
+  it("knows of a pooler by the address past it", () => {
+    const direct = (url?: string) => readConfig({ DATABASE_URL: "postgres://pooler/forge", DATABASE_DIRECT_URL: url }).DATABASE_DIRECT_URL;
+    expect([direct(), direct(""), direct("postgres://db/forge")]).toEqual([undefined, undefined, "postgres://db/forge"]);
+    expect(() => direct("db")).toThrow(/DATABASE_DIRECT_URL: /);
+  });
+
   it("names every variable that is wrong and shows no value", () => {
     const wrong = () => readConfig({ DATABASE_URL: "mysql://user:secret@db", FORGE_PORT: "99999" });
     expect(wrong).toThrow(/DATABASE_URL: .*\nFORGE_PORT: /);

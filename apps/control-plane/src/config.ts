@@ -12,9 +12,17 @@ const list = z
 
 const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+const databaseUrl = z.string().regex(/^postgres(?:ql)?:\/\//, "expected postgres://...");
+
 const ConfigSchema = z.object({
   /** A PostgreSQL, 15 or newer. */
-  DATABASE_URL: z.string().regex(/^postgres(?:ql)?:\/\//, "expected postgres://..."),
+  DATABASE_URL: databaseUrl,
+  /** The same database past the pooler in transaction mode that DATABASE_URL goes through; empty: there is none. */
+  DATABASE_DIRECT_URL: z
+    .literal("")
+    .transform(() => undefined)
+    .or(databaseUrl)
+    .optional(),
   FORGE_HOST: z.string().min(1).default("127.0.0.1"),
   FORGE_PORT: z.coerce.number().int().min(0).max(65_535).default(7233),
   /** The clients' token; made where there is none. */

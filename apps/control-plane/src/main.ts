@@ -10,7 +10,13 @@ import { readConfig } from "./config.ts";
 const config = readConfig(process.env);
 const logger = pino({ level: config.FORGE_LOG_LEVEL });
 const dataDirectory = path.dirname(path.resolve(config.FORGE_TOKEN_FILE));
-const database = await openDatabase({ dataDirectory, databaseUrl: config.DATABASE_URL, shared: true, logger });
+const database = await openDatabase({
+  dataDirectory,
+  databaseUrl: config.DATABASE_URL,
+  databaseDirectUrl: config.DATABASE_DIRECT_URL,
+  shared: true,
+  logger,
+});
 const service = await startControlPlane({
   connection: database.connection,
   host: config.FORGE_HOST,

@@ -1,11 +1,11 @@
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "@forge/engine";
 import type { Store } from "@forge/engine/ports";
 import { type Server, startServer } from "@forge/rpc";
-import { createPostgresStore, type PostgresConnection } from "@forge/store-postgres";
+import { createPostgresStore, type PostgresStoreOptions } from "@forge/store-postgres";
 import type { Logger } from "pino";
 
 export interface ControlPlaneServiceOptions {
-  readonly connection: PostgresConnection;
+  readonly connection: PostgresStoreOptions;
   /** Absent: 127.0.0.1. */
   readonly host?: string;
   /** 0: any free one. */

@@ -1,4 +1,4 @@
-import { lockDirectory, migrate, type PostgresConnection, startEmbedded } from "@forge/store-postgres";
+import { lockDirectory, migrate, type PostgresStoreOptions, startEmbedded } from "@forge/store-postgres";
 import type { Logger } from "pino";
 
 export interface DatabaseOptions {
@@ -6,6 +6,8 @@ export interface DatabaseOptions {
   readonly dataDirectory: string;
   /** A PostgreSQL of one's own, 15 or newer; absent: the embedded one. */
   readonly databaseUrl?: string;
+  /** The same database past a pooler in transaction mode that `databaseUrl` goes through; absent: there is none. */
+  readonly databaseDirectUrl?: string;
   readonly migrationsDirectory?: string;
   /** True for who only reads a database that a URL names, beside whoever serves the project; the embedded one is always for one process. */
   readonly shared?: boolean;
@@ -14,7 +16,7 @@ export interface DatabaseOptions {
 }
 
 export interface OpenDatabase {
-  readonly connection: PostgresConnection;
+  readonly connection: PostgresStoreOptions;
   close(): Promise<void>;
 }
 
@@ -22,16 +24,16 @@ const RESTART_MS = 500;
 
 /** A database that is up to date: the embedded server, started here and started again when it ends by itself, or the one that a URL names. */
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
-  const { dataDirectory, databaseUrl, migrationsDirectory } = options;
+  const { dataDirectory, databaseUrl, databaseDirectUrl, migrationsDirectory } = options;
   if (databaseUrl !== undefined) {
     const lock = options.shared === true ? undefined : await lockDirectory(dataDirectory);
     try {
-      await migrate({ connectionString: databaseUrl, migrationsDirectory });
+      await migrate({ connectionString: databaseDirectUrl ?? databaseUrl, migrationsDirectory });
     } catch (error) {
       lock?.release();
       throw error;
     }
-    return { connection: { connectionString: databaseUrl }, close: async () => lock?.release() };
+    return { connection: connectionTo(databaseUrl, databaseDirectUrl), close: async () => lock?.release() };
   }
   const embedded = await superviseEmbedded(options);
   try {
@@ -41,6 +43,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
     throw error;
   }
   return embedded;
+}
+
+/** A pooler in transaction mode gives each transaction whatever connection is free: nothing can be prepared in it by name, and nothing can be heard through it. */
+function connectionTo(databaseUrl: string, directUrl: string | undefined): PostgresStoreOptions {
+  const connection = { connectionString: databaseUrl };
+  return directUrl === undefined ? connection : { ...connection, namedStatements: false, listenOn: { connectionString: directUrl } };
 }
 
 async function superviseEmbedded({ dataDirectory, logger, onProgress }: DatabaseOptions): Promise<OpenDatabase> {

@@ -10,6 +10,8 @@ export interface ProjectReaderOptions {
   /** The project's root. */
   readonly root: string;
   readonly databaseUrl?: string;
+  /** As `DatabaseOptions` has it. */
+  readonly databaseDirectUrl?: string;
   readonly logger: Logger;
   readonly onProgress?: (message: string) => void;
 }
@@ -22,12 +24,12 @@ export interface ProjectReader {
 
 /** Opens a project's database to read. Errors: conflict DATA_DIRECTORY_IN_USE where another process serves the embedded one. */
 export async function startProjectReader(options: ProjectReaderOptions): Promise<ProjectReader> {
-  const { root, databaseUrl, logger, onProgress } = options;
+  const { root, databaseUrl, databaseDirectUrl, logger, onProgress } = options;
   const cleanup = new AsyncDisposableStack();
   try {
     const dataDirectory = dataDirectoryOf(root);
     await makeDataDirectory(dataDirectory);
-    const database = await openDatabase({ dataDirectory, databaseUrl, logger, onProgress, shared: true });
+    const database = await openDatabase({ dataDirectory, databaseUrl, databaseDirectUrl, logger, onProgress, shared: true });
     cleanup.defer(() => database.close());
     const store = await createPostgresStore(database.connection);
     cleanup.defer(() => store.close());

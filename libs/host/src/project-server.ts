@@ -23,6 +23,8 @@ export interface ProjectServerOptions extends Omit<ProjectCode, "readRun"> {
   /** Absent: `.forge/data` in the root. */
   readonly dataDirectory?: string;
   readonly databaseUrl?: string;
+  /** As `DatabaseOptions` has it. */
+  readonly databaseDirectUrl?: string;
   readonly functionsDirectory?: string;
   readonly providers?: ProviderConfig;
   /** What the built-in tools may do. */
@@ -77,7 +79,8 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
   try {
     const dataDirectory = options.dataDirectory ?? dataDirectoryOf(root);
     await makeDataDirectory(dataDirectory);
-    const database = await openDatabase({ dataDirectory, databaseUrl: options.databaseUrl, logger, onProgress });
+    const { databaseUrl, databaseDirectUrl } = options;
+    const database = await openDatabase({ dataDirectory, databaseUrl, databaseDirectUrl, logger, onProgress });
     cleanup.defer(() => database.close());
     const service = await startControlPlane({
       connection: database.connection,
@@ -91,10 +94,10 @@ export async function startProjectServer(options: ProjectServerOptions): Promise
     });
     cleanup.defer(() => service.close());
     const token = await tokenIn(dataDirectory, "token");
-    const principal = options.databaseUrl === undefined ? "cli" : principalOf("cli", token);
+    const principal = databaseUrl === undefined ? "cli" : principalOf("cli", token);
     await grant(service.store, token, { id: principal, role: "admin", namespaces: [NAMESPACE], queues: [] });
     const workerToken = await tokenIn(dataDirectory, "worker-token");
-    const workers = options.databaseUrl === undefined ? "worker" : principalOf("worker", workerToken);
+    const workers = databaseUrl === undefined ? "worker" : principalOf("worker", workerToken);
     await grant(service.store, workerToken, { id: workers, role: "worker", namespaces: [NAMESPACE], queues: [] });
     const queue = await projectQueue(root);
     const name = `executor:${queue}`;

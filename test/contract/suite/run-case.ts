@@ -42,6 +42,7 @@ export async function runCase(scenario: Scenario, driver: Driver, topology: Runn
       trace.add("everything is killed and started");
       await clock.stopped(ticket.arrive());
     },
+    serverLog: () => topology.log().join("\n"),
     effects: async (toolCallId) => (await topology.effects()).get(toolCallId) ?? 0,
     defer: (clean) => void cleanup.push(clean),
   };

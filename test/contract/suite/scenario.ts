@@ -17,6 +17,8 @@ export interface World {
   readonly queue: string;
   /** Kills (-9) and starts every control plane and executor. Shared: it happens once all cases that run at the same time have come to it, or ended. */
   restart(): Promise<void>;
+  /** The newest lines that the servers have written. */
+  serverLog(): string;
   /** How often a tool call had its effect (test.append, test.again, test.note). */
   effects(toolCallId: string): Promise<number>;
   /** Runs after the case, also when it failed, last first. */

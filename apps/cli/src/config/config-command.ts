@@ -37,6 +37,7 @@ function overridesOf({ environment }: Context, options: ServerOptions, { root, p
   };
   const fromEnvironment: readonly (readonly [field: string, variable: string, isSecret?: boolean])[] = [
     ["db_path", "DATABASE_URL"],
+    ["db_direct_url", "DATABASE_DIRECT_URL"],
     ["llm.providers.openai.base_url", "OPENAI_BASE_URL"],
     ["llm.providers.ollama.base_url", "OLLAMA_BASE_URL"],
     ["llm.providers.openai.api_key", "OPENAI_API_KEY", true],

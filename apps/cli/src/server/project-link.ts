@@ -318,8 +318,8 @@ async function startReader({ root, environment, onProgress }: LinkOptions, { tru
   ]);
   // Where a server that runs none of the project's code has its data, and not where the project would have it.
   const runsCode = !trustedOnly || (await mayRunCode(environment, root));
-  const { databaseUrl, project } = await readProjectSettings(root, environment, { runsCode });
+  const { databaseUrl, databaseDirectUrl, project } = await readProjectSettings(root, environment, { runsCode });
   const logger = await log.createLogger({ file: await log.prepareLogFile(dataDirectoryOf(root)), level: project.config.logging.level });
-  const reader = await startProjectReader({ root, databaseUrl, logger, onProgress });
+  const reader = await startProjectReader({ root, databaseUrl, databaseDirectUrl, logger, onProgress });
   return { client: reader.client, reach: { kind: "reader", isExclusive: databaseUrl === undefined }, close: () => reader.close() };
 }

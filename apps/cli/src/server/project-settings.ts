@@ -9,6 +9,8 @@ import { readProjectEnvironment } from "./project-environment.ts";
 export interface ProjectSettings {
   readonly project: Project;
   readonly databaseUrl?: string;
+  /** The same database past the pooler in transaction mode that the URL goes through; absent: there is none. */
+  readonly databaseDirectUrl?: string;
   readonly functionsDirectory?: string;
   readonly toolsDirectory?: string;
   /** The interpreter of its functions and tools in Python. */
@@ -35,17 +37,22 @@ export async function readProjectSettings(root: string, outer: NodeJS.ProcessEnv
   const configured = runsCode && db_path !== undefined && isDatabaseUrl(db_path) ? db_path : undefined;
   const keyVariable = runsCode ? llm.providers.openai?.api_key_env : undefined;
   // A project's file is not asked where the server's data is: that is said by whoever starts it.
-  const named = outer.DATABASE_URL || undefined;
-  if (named !== undefined && !(isDatabaseUrl(named) && URL.canParse(named))) {
-    throw ForgeError.validation("DATABASE_URL", "DATABASE_URL is no URL of a PostgreSQL: write postgres://user:password@host/database", {
-      reason: "CONFIG_VALIDATION",
-    });
+  const [named, direct] = (["DATABASE_URL", "DATABASE_DIRECT_URL"] as const).map((variable) => databaseUrlOf(outer, variable));
+  if (direct !== undefined && named === undefined) {
+    throw ForgeError.validation(
+      "DATABASE_DIRECT_URL",
+      "DATABASE_DIRECT_URL goes with DATABASE_URL, which is not set: set both, or only DATABASE_URL where no pooler is between",
+      {
+        reason: "CONFIG_VALIDATION",
+      },
+    );
   }
   const key = keyVariable === undefined ? undefined : environment[keyVariable];
   const [hasFunctions, hasTools] = runsCode ? await Promise.all([exists(project.functionsDir), exists(project.toolsDir)]) : [false, false];
   return {
     project,
     databaseUrl: named ?? configured,
+    databaseDirectUrl: direct,
     functionsDirectory: hasFunctions || hasTools ? project.functionsDir : undefined,
     toolsDirectory: hasTools ? project.toolsDir : undefined,
     python: await findPython(root, environment),
@@ -87,6 +94,12 @@ export function describeDatabase(databaseUrl: string | undefined): string {
   if (!URL.canParse(databaseUrl)) return "PostgreSQL of DATABASE_URL";
   const { host, pathname } = new URL(databaseUrl);
   return `PostgreSQL ${host}${pathname}`;
+}
+
+function databaseUrlOf(environment: NodeJS.ProcessEnv, variable: "DATABASE_URL" | "DATABASE_DIRECT_URL"): string | undefined {
+  const url = environment[variable] || undefined;
+  if (url === undefined || (isDatabaseUrl(url) && URL.canParse(url))) return url;
+  throw ForgeError.validation(variable, `${variable} is no URL of a PostgreSQL: write postgres://user:password@host/database`, { reason: "CONFIG_VALIDATION" });
 }
 
 function isDatabaseUrl(text: string): boolean {

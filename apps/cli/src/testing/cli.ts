@@ -35,7 +35,16 @@ export class Cli {
 
   constructor(words: readonly string[], { directory, environment = {} }: CliOptions, terminal = false) {
     const node = [process.execPath, MAIN, ...words];
-    const env = { ...process.env, CI: "", NO_COLOR: "", TERM: "xterm", DATABASE_URL: "", XDG_STATE_HOME: stateDirectory(directory), ...environment };
+    const env = {
+      ...process.env,
+      CI: "",
+      NO_COLOR: "",
+      TERM: "xterm",
+      DATABASE_URL: "",
+      DATABASE_DIRECT_URL: "",
+      XDG_STATE_HOME: stateDirectory(directory),
+      ...environment,
+    };
     const [program = "", ...args] = terminal
       ? ["script", "--quiet", "--return", "--flush", "--command", `stty cols 80 rows 24; exec ${node.map((word) => `'${word}'`).join(" ")}`, "/dev/null"]
       : node;

@@ -101,9 +101,11 @@ class Subscription implements Listener {
 
   onMoved(streamId: string, seq: number): void {
     const followed = this.#streams.get(streamId) as Followed;
+    // Every stream's head is told again and again, in case a wake-up was missed: nobody wakes up for what he has.
+    if (seq <= followed.seq) return;
     followed.movedSeq = Math.max(followed.movedSeq, seq);
     if (this.#behind.has(followed)) followed.knownSeq = Math.max(followed.knownSeq, seq);
-    else if (seq > followed.seq) this.#moved.add(followed);
+    else this.#moved.add(followed);
     this.#live.nudge();
   }
 

@@ -99,6 +99,11 @@ export function cutConnection(response: FakeResponse): void {
   else response.socket?.destroy();
 }
 
+/** Whether nobody waits for a call's answer any more. */
+export function isGivenUp(response: FakeResponse): boolean {
+  return "stream" in response ? (response.stream as http2.ServerHttp2Stream).destroyed : response.destroyed;
+}
+
 function listen(server: net.Server): Promise<number> {
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve((server.address() as net.AddressInfo).port)));
 }

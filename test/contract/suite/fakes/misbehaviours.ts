@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { cutConnection, type FakeResponse } from "./fake-server.ts";
+import { cutConnection, type FakeResponse, isGivenUp } from "./fake-server.ts";
 import type { Wire } from "./wire.ts";
 
 /** One call that is to be answered badly. */
@@ -21,6 +21,8 @@ const GARBAGE = Buffer.from("ffffffffffffffffffff00fe", "hex");
 /** What was written has left this process by then, and comes before the end of its connection. */
 const FLUSH_MS = 30;
 const FOUR_GIB = 0xff_ff_ff_ff;
+/** After which a late answer comes. */
+export const LATE_MS = 700;
 const ERROR_PAGE = "<!doctype html><html><body><h1>502 Bad Gateway</h1></body></html>";
 
 /** Begins an answer as a good server does: the header, and of a stream one message, which comes by itself. */
@@ -99,6 +101,16 @@ export const MISBEHAVIOURS = {
   },
   /** The header comes, of a stream one message as well, and then nothing more. */
   fallsSilent: (call) => begin(call, lengthOf(call)),
+  /** It answers well, but later than a short deadline. */
+  answersLate: async (call) => {
+    const { wire, response, message, isStream } = call;
+    if (isStream) await begin(call);
+    await delay(LATE_MS);
+    if (isGivenUp(response)) return;
+    if (!isStream) wire.begin(response, lengthOf(call));
+    response.write(wire.frame(message));
+    wire.end(response);
+  },
 } as const satisfies Readonly<Record<string, Misbehaviour>>;
 
 export type MisbehaviourName = keyof typeof MISBEHAVIOURS;

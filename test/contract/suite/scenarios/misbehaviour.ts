@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import type { ForgeError } from "@forge/protocol";
 import { EventService } from "@forge/protocol/event";
 import { SessionService } from "@forge/protocol/session";
@@ -8,7 +9,7 @@ import { sessionStream, until } from "../../../harness/work.ts";
 import type { SuiteClient, SuiteStream } from "../client.ts";
 import { type FakeServer, startFakeListener } from "../fakes/fake-server.ts";
 import { FAKE_ID, startMisbehavingServer } from "../fakes/misbehaving-server.ts";
-import type { MisbehaviourName } from "../fakes/misbehaviours.ts";
+import { LATE_MS, type MisbehaviourName } from "../fakes/misbehaviours.ts";
 import { CURSORS_EXPECTED, startPassingTroubles, TROUBLE_COUNT } from "../fakes/passing-troubles.ts";
 import type { Scenario, World } from "../scenario.ts";
 import { accepted, refused } from "../steps/outcomes.ts";
@@ -104,6 +105,19 @@ function unspoken(does: string, handle: (socket: Socket) => void, expected: Expe
   };
 }
 
+async function answersLate(world: World): Promise<void> {
+  const server = await startMisbehavingServer("answersLate");
+  world.defer(() => server.close());
+  const client = await world.open({ url: server.url });
+  await expectOutcomes(client, { errors: [LATE], messages: 1 }, DEADLINE_MS, server.heard);
+  // What comes now is for nobody: not for the next call either, which has time to wait.
+  await delay(LATE_MS - DEADLINE_MS);
+  const { session } = await accepted(client.call(getSessionSnapshot, { sessionId: FAKE_ID }, { timeoutMs: HANG_MS }));
+  expect(session?.sessionId).toBe(FAKE_ID);
+  await until("no call is open any more", () => server.calls === 0, CLOSE_MS);
+  await expectNoLeak(client, server);
+}
+
 async function getsOverTroubles(world: World): Promise<void> {
   const server = await startPassingTroubles();
   world.defer(() => server.close());
@@ -145,6 +159,14 @@ export const SCENARIOS: readonly Scenario[] = [
   // A client may refuse it at once, or wait for what never comes whole.
   misbehaving("promises a message of 4 GiB", "promisesTooMuch", { errors: [TOO_LARGE, LOST], messages: 1 }),
   misbehaving("falls silent until the deadline", "fallsSilent", { errors: [LATE], messages: 1 }, DEADLINE_MS),
+  {
+    group: "A misbehaving server",
+    name: "a server that answers after the deadline gives a typed error, and the late answer is taken for no other",
+    methods: METHODS,
+    bringsServer: true,
+    breaksServer: true,
+    run: answersLate,
+  },
   unspoken("says something else than HTTP", (socket) => socket.once("data", () => socket.end(GARBAGE)), { errors: [LOST], messages: 0 }),
   unspoken("ends every connection at once", (socket) => socket.destroy(), { errors: [LOST], messages: 0 }),
   unspoken("takes connections and says nothing", (socket) => socket.resume(), { errors: [LATE], messages: 0 }, DEADLINE_MS),

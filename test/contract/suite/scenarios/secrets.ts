@@ -88,6 +88,7 @@ async function environmentStays(world: World): Promise<void> {
   expect(answersWith(secret, await answersAbout(client, sessionId, labelsOf(world)))).toStrictEqual([]);
   expect(provider.requests.some(({ bodyText }) => bodyText.includes(secret))).toBe(false);
   expect(inspect(problems, { depth: 10 })).not.toContain(secret);
+  expect(world.serverLog()).not.toContain(secret);
 }
 
 /** How programs print a file with a secret in it. */
@@ -129,6 +130,7 @@ async function knownSecretStays(world: World): Promise<void> {
   expect(answersWith(secret, await answersAbout(client, sessionId, labelsOf(world)))).toStrictEqual([]);
   for (const { bodyText } of provider.requests) expect(occursIn(secret, Buffer.from(bodyText))).toBe(false);
   expect(inspect(problems, { depth: 10 })).not.toContain(secret);
+  expect(world.serverLog()).not.toContain(secret);
 }
 
 function streamDone() {
@@ -159,6 +161,7 @@ async function keyStays(world: World): Promise<void> {
   expect(kindsWith(apiKey, events)).toStrictEqual([]);
   expect(answersWith(apiKey, await answersAbout(client, sessionId, labelsOf(world)))).toStrictEqual([]);
   expect(inspect(problems, { depth: 10 })).not.toContain(apiKey);
+  expect(world.serverLog()).not.toContain(apiKey);
 }
 
 async function credentialsStay(world: World): Promise<void> {
@@ -171,6 +174,7 @@ async function credentialsStay(world: World): Promise<void> {
   for (const secret of [world.token, world.workerToken]) {
     expect(kindsWith(secret, events)).toStrictEqual([]);
     expect(answersWith(secret, answers)).toStrictEqual([]);
+    expect(world.serverLog()).not.toContain(secret);
   }
 }
 
@@ -180,6 +184,7 @@ async function wrongTokenIsNotEchoed(world: World): Promise<void> {
   const error = await refused(client.call(listSessions, {}));
   expect(error.code).toBe(ErrorCode.UNAUTHENTICATED);
   expect(inspect(error, { depth: 10 })).not.toContain(token);
+  expect(world.serverLog()).not.toContain(token);
 }
 
 /** Where what a model, a tool or a person says is kept, since it is what the session is about. */
@@ -215,6 +220,7 @@ async function saidStaysWhereItWasSaid(world: World): Promise<void> {
     expect(kindsWith(secret, events).filter((kind) => !SAID.has(kind))).toStrictEqual([]);
     expect(answersWith(secret, answers).filter((method) => method !== "readConversation")).toStrictEqual([]);
     expect(inspect(problems, { depth: 10 })).not.toContain(secret);
+    expect(world.serverLog()).not.toContain(secret);
     expect(inspect(pending, { depth: 10 })).not.toContain(secret);
   }
 }

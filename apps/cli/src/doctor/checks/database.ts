@@ -14,7 +14,12 @@ const HOW: Readonly<Record<string, string>> = {
 /** The database that the project's server would use. */
 export async function checkDatabase({ settings, environment }: Subject, signal: AbortSignal): Promise<Found> {
   const databaseUrl = settings === undefined ? environment.DATABASE_URL || undefined : settings.databaseUrl;
-  return databaseUrl === undefined ? checkEmbedded(signal) : checkExternal(databaseUrl);
+  if (databaseUrl === undefined) return checkEmbedded(signal);
+  const found = await checkExternal(databaseUrl, "DATABASE_URL");
+  const directUrl = settings === undefined ? environment.DATABASE_DIRECT_URL || undefined : settings.databaseDirectUrl;
+  if (found.status !== "ok" || directUrl === undefined) return found;
+  const past = await checkExternal(directUrl, "DATABASE_DIRECT_URL");
+  return past.status === "ok" ? ok(`${found.message}; past its pooler ${describeDatabase(directUrl)}`) : past;
 }
 
 async function checkEmbedded(signal: AbortSignal): Promise<Found> {
@@ -27,10 +32,10 @@ async function checkEmbedded(signal: AbortSignal): Promise<Found> {
   }
 }
 
-async function checkExternal(databaseUrl: string): Promise<Found> {
+async function checkExternal(databaseUrl: string, variable: string): Promise<Found> {
   const name = describeDatabase(databaseUrl);
   if (!/^postgres(?:ql)?:\/\//.test(databaseUrl) || !URL.canParse(databaseUrl))
-    return problem("DATABASE_URL is no URL of a PostgreSQL", "write postgres://user:password@host/database, or leave it unset for the embedded one");
+    return problem(`${variable} is no URL of a PostgreSQL`, "write postgres://user:password@host/database, or leave it unset for the embedded one");
   try {
     const { inspectDatabase } = await import("@forge/host");
     const { version, schemaVersion, knownSchemaVersion } = await inspectDatabase({ connectionString: databaseUrl, timeoutMs: ANSWER_MS_MAX });
@@ -50,7 +55,7 @@ async function checkExternal(databaseUrl: string): Promise<Found> {
   } catch (error) {
     return problem(
       `${name} can't be used: ${withoutPassword(messageOf(error), databaseUrl)}`,
-      "look whether it runs and accepts this user, and whether DATABASE_URL is right",
+      `look whether it runs and accepts this user, and whether ${variable} is right`,
     );
   }
 }
