@@ -26,6 +26,7 @@ import { createWorkflowService } from "./services/workflow-service.ts";
 import { createWorkspaceService } from "./services/workspace-service.ts";
 import { ARCHIVE_FORMAT, EVENT_FORMATS, type EventFormats } from "./stream/event-formats.ts";
 import { newId } from "./stream/identity.ts";
+import { RecentEvents } from "./stream/recent-events.ts";
 import { type Appended, StreamEngine } from "./stream/stream-engine.ts";
 import { Hub } from "./subscribe/hub.ts";
 import { SubscriptionStart } from "./subscribe/subscription-start.ts";
@@ -114,6 +115,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const stop = new AbortController();
   const placement = new Placement<StoredTask>();
   const hub = new Hub();
+  const recent = new RecentEvents(store);
   const watchers = new Watchers(store, (error) => onProblem(error, "watching"));
   const registry = new WorkerRegistry(store);
   const sessions = new WorkerSessions();
@@ -163,7 +165,8 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   const background: Promise<void>[] = [];
 
   function onAppended(appended: Appended): void {
-    const { namespace, streamId, kind, events, seq } = appended;
+    const { namespace, streamId, kind, events, deltas, seq } = appended;
+    if (kind === "session") recent.add(namespace, streamId, events, deltas);
     hub.publish(namespace, streamId, events);
     if (appended.listed) watchers.moved(namespace, streamId);
     for (const route of appended.unplacedRoutes) placement.touch(namespace, route);
@@ -301,7 +304,7 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
     );
   }
 
-  const ports = { store, engine, executor, registry };
+  const ports = { store, recent, engine, executor, registry };
   const mayArchive = () => replicas.mayWrite(ARCHIVE_FORMAT);
   const workflow = createWorkflowService({ ...ports, mayArchive });
   const runs = new ScheduleRuns({ store, workflow });

@@ -21,7 +21,7 @@ export interface ConversationEvents {
  * the range begin anew, since whoever read up to `afterSeq` holds what no longer stands. Rejects with resource_exhausted where there are too many.
  */
 export async function conversationEvents(
-  store: Store,
+  store: Pick<Store, "readEvents">,
   namespace: string,
   state: SessionState,
   range: { readonly afterSeq: number; readonly throughSeq: number },
@@ -38,7 +38,7 @@ export async function conversationEvents(
 }
 
 async function readEvents(
-  store: Store,
+  store: Pick<Store, "readEvents">,
   namespace: string,
   sessionId: string,
   range: { readonly afterSeq: number; readonly throughSeq: number },

@@ -40,6 +40,7 @@ import {
   UpdateSessionPolicyResponseSchema,
 } from "@forge/protocol/session";
 import type { Store } from "../ports/index.ts";
+import type { RecentEvents } from "../stream/recent-events.ts";
 import type { StreamEngine } from "../stream/stream-engine.ts";
 import { sessionSummary } from "../stream/summaries.ts";
 import { parseTaskId } from "../tasks/task-id.ts";
@@ -57,12 +58,14 @@ import { conversationEvents } from "./session-history.ts";
 
 export interface SessionServicePorts {
   readonly store: Store;
+  /** Events of sessions. */
+  readonly recent: RecentEvents;
   readonly engine: StreamEngine;
   readonly executor: Executor;
   readonly registry: WorkerRegistry;
 }
 
-export function createSessionService({ store, engine, executor, registry }: SessionServicePorts): Api<typeof SessionService> {
+export function createSessionService({ store, recent, engine, executor, registry }: SessionServicePorts): Api<typeof SessionService> {
   async function stateOf(namespace: string, sessionId: string) {
     const entry = await engine.read(namespace, checkUuid(sessionId, "session_id"), "session");
     if (entry === undefined) throw new ForgeError(ErrorCode.NOT_FOUND, `session ${sessionId} does not exist`, { relatedIds: [sessionId] });
@@ -75,7 +78,7 @@ export function createSessionService({ store, engine, executor, registry }: Sess
     const isSeen = seen?.kind === "session" && seen.seq >= Number(request.throughSeq);
     const { entry, state } = isSeen ? { entry: seen, state: seen.state as SessionState } : await stateOf(call.namespace, request.sessionId);
     const throughSeq = request.throughSeq === 0n ? entry.seq : Number(request.throughSeq);
-    const { events, compactedSeq } = await conversationEvents(store, call.namespace, state, { afterSeq: Number(request.afterSeq), throughSeq });
+    const { events, compactedSeq } = await conversationEvents(recent, call.namespace, state, { afterSeq: Number(request.afterSeq), throughSeq });
     const hook = request.lease !== undefined && isHookKey(parseTaskId(request.lease.taskId, "lease.task_id").key);
     const messages = foldConversation(events, request.turnId === "" ? { hook } : { turnId: request.turnId, hook });
     const started = request.turnId === "" ? undefined : events.findLast((event) => event.payload.case === "turnStarted" && event.turnId === request.turnId);

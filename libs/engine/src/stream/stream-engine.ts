@@ -18,6 +18,8 @@ export interface Appended {
   readonly streamId: string;
   readonly kind: StreamKindName;
   readonly events: readonly StoredEvent[];
+  /** The events are output that no fold reads. */
+  readonly deltas: boolean;
   readonly seq: number;
   /** What lists show of the stream has changed. */
   readonly listed: boolean;
@@ -404,6 +406,7 @@ export class StreamEngine {
       streamId: request.streamId,
       kind: request.kind,
       events,
+      deltas: prepared === undefined,
       seq: after.seq,
       listed: prepared?.append.listing !== undefined,
       cancelled: placed?.cancelled ?? [],
