@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_client import ProjectServer
+from forge_client import ProjectServer, find_project_server
 
 ROOT = Path(__file__).resolve().parents[3]
 FORGE = ROOT / "apps" / "cli" / "src" / "main.js"
@@ -43,5 +43,4 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def server(project: Path) -> ProjectServer:
-    address = json.loads((project / ".forge" / "data" / "address.json").read_text())
-    return ProjectServer(address["url"], (project / ".forge" / "data" / "token").read_text().strip(), address["pid"])
+    return find_project_server(project)

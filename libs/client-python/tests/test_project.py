@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ def serve(directory: Path, address: object, token: str | None = "secret\n") -> P
     (data / "address.json").write_text(address if isinstance(address, str) else json.dumps(address))
     if token is not None:
         (data / "token").write_text(token)
+        (data / "worker-token").write_text("workers' secret\n")
     return directory
 
 
@@ -31,7 +33,10 @@ async def test_finds_the_server_of_the_nearest_project_above(tmp_path: Path) -> 
     root = serve(tmp_path, {"url": URL, "pid": os.getpid(), "startedAt": "2026-01-01T00:00:00Z", "version": "0.1.0"})
     below = root / "src" / "deep"
     below.mkdir(parents=True)
-    assert find_project_server(root) == find_project_server(str(below)) == ProjectServer(URL, "secret", os.getpid())
+    queue = find_project_server(root).queue
+    assert re.fullmatch("project:[0-9a-f]{16}", queue)
+    assert find_project_server(root) == find_project_server(str(below)) == ProjectServer(URL, "secret", os.getpid(), "workers' secret", queue)
+    assert "secret" not in repr(find_project_server(root))
     with ForgeClient.local_project(below) as client:
         assert isinstance(client, ForgeClient)
     async with AsyncForgeClient.local_project(below) as async_client:

@@ -214,6 +214,48 @@ describe("a browser's page", () => {
     expect(served.received).toHaveLength(2);
   });
 
+  it("of an origin that is known may ask before it calls, and read answers and errors; another's may not", async () => {
+    const served = await serve({}, { origins: ["http://localhost:5173"] });
+    const url = `${served.url}/forge.session.v1.SessionService/ListSessions`;
+    const asked = {
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "authorization,connect-protocol-version,content-type,forge-namespace",
+    };
+    const preflight = (origin: string, more = {}) => fetch(url, { method: "OPTIONS", headers: { origin, ...asked, ...more } });
+
+    const answer = await preflight("http://localhost:5173");
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("http://localhost:5173");
+    expect(answer.headers.get("access-control-allow-methods")).toContain("POST");
+    const allowed = answer.headers.get("access-control-allow-headers")?.toLowerCase().split(", ");
+    for (const header of asked["access-control-request-headers"].split(",")) expect(allowed).toContain(header);
+    expect(answer.headers.get("access-control-allow-private-network")).toBeNull();
+    const near = await preflight("http://localhost:5173", { "access-control-request-private-network": "true" });
+    expect(near.headers.get("access-control-allow-private-network")).toBe("true");
+
+    const strange = await preflight("http://evil.example");
+    expect(strange.status).toBe(403);
+    expect(strange.headers.get("access-control-allow-origin")).toBeNull();
+
+    const call = (headers: Record<string, string>) =>
+      fetch(url, { method: "POST", headers: { origin: "http://localhost:5173", "content-type": "application/json", ...headers }, body: "{}" });
+    for (const [headers, status] of [
+      [AS_CLIENT.headers, 200],
+      [{}, 401],
+    ] as const) {
+      const called = await call(headers);
+      expect(called.status).toBe(status);
+      expect(called.headers.get("access-control-allow-origin")).toBe("http://localhost:5173");
+      expect(called.headers.get("vary")).toContain("Origin");
+    }
+    // Who has no origin is no browser's page.
+    expect(
+      (await fetch(url, { method: "POST", headers: { ...AS_CLIENT.headers, "content-type": "application/json" }, body: "{}" })).headers.get(
+        "access-control-allow-origin",
+      ),
+    ).toBeNull();
+  });
+
   it("that comes under a strange host is refused, but a probe of the server's health is not", async () => {
     const served = await serve();
     const ask = async (path: string): Promise<string> => {

@@ -6,6 +6,7 @@ import { Health as HealthService } from "@forge/protocol/grpc-health";
 import { Activity } from "./activity.ts";
 import { createAuthenticator, type FindPrincipal } from "./authenticate.ts";
 import { refuseBrowser } from "./browser-guard.ts";
+import { letOriginIn } from "./cross-origin.ts";
 import { Front, type Handle } from "./front.ts";
 import { Health } from "./health/health.ts";
 import { createHealthRoutes, HEALTH_PATH } from "./health/routes.ts";
@@ -92,6 +93,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       response.end(refusal);
       return;
     }
+    if (letOriginIn(request, response)) return;
     adapter(request, response);
   };
   const front = new Front(handle, { prefaceMs: PATIENCE_MS, headersMs: PATIENCE_MS, connectionsMax: CONNECTIONS_MAX });

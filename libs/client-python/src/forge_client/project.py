@@ -1,9 +1,10 @@
 """Finds the server that serves a project on this machine."""
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,8 +16,12 @@ class ProjectServer:
     """Where a project's server is, and what it admits its clients by."""
 
     url: str
-    token: str
+    token: str = field(repr=False)
     pid: int
+    # What workers join by, which is another token than clients have.
+    worker_token: str = field(repr=False)
+    # The queue that only the project's own workers serve.
+    queue: str
 
 
 def find_project_server(directory: str | os.PathLike[str] = ".") -> ProjectServer:
@@ -31,9 +36,16 @@ def find_project_server(directory: str | os.PathLike[str] = ".") -> ProjectServe
         raise ForgeError(ErrorCode.NOT_FOUND, f"there is no project with data in {start} or above it: run `forge up` in yours", reason="PROJECT_NOT_FOUND")
     address = _address(data / "address.json")
     token = _text(data / "token")
-    if address is None or token is None:
-        raise ForgeError(ErrorCode.NOT_FOUND, f"nobody serves {data.parent.parent}: run `forge up` there", reason="SERVER_NOT_FOUND")
-    return ProjectServer(address["url"], token.strip(), address["pid"])
+    worker_token = _text(data / "worker-token")
+    root = data.parent.parent
+    if address is None or token is None or worker_token is None:
+        raise ForgeError(ErrorCode.NOT_FOUND, f"nobody serves {root}: run `forge up` there", reason="SERVER_NOT_FOUND")
+    return ProjectServer(address["url"], token.strip(), address["pid"], worker_token.strip(), _queue(root))
+
+
+def _queue(root: Path) -> str:
+    """As the server names it."""
+    return f"project:{hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:16]}"
 
 
 def _address(file: Path) -> dict[str, Any] | None:

@@ -1,11 +1,11 @@
 import path from "node:path";
 import { build } from "vite";
 
-const ENTRY = path.join(import.meta.dirname, "page.ts");
-const OUT = path.resolve(import.meta.dirname, "../../../../node_modules/.cache/forge-contract/browser");
+const OUT = path.resolve(import.meta.dirname, "../../../../node_modules/.cache/forge-contract");
 
-/** Bundles what runs in the page into one classic script, and returns its path. Errors: a module that needs Node. */
-export async function bundlePage(): Promise<string> {
+/** Bundles a module that runs in a page into one classic script, and returns its path. Errors: a module that needs Node. */
+export async function bundlePage(entry: string): Promise<string> {
+  const out = path.join(OUT, path.basename(entry, ".ts"));
   await build({
     configFile: false,
     logLevel: "warn",
@@ -21,12 +21,12 @@ export async function bundlePage(): Promise<string> {
       },
     ],
     build: {
-      outDir: OUT,
+      outDir: out,
       emptyOutDir: true,
       minify: false,
       target: "es2022",
-      lib: { entry: ENTRY, formats: ["iife"], name: "forgeContractPage", fileName: () => "page.js" },
+      lib: { entry, formats: ["iife"], name: "forgeContractPage", fileName: () => "page.js" },
     },
   });
-  return path.join(OUT, "page.js");
+  return path.join(out, "page.js");
 }

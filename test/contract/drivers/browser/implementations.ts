@@ -12,10 +12,11 @@ export const IMPLEMENTATIONS: readonly Implementation[] = [{ name: "browser", la
 async function start(): Promise<Launch | Missing> {
   const browser = await findBrowser();
   if (browser === undefined) return { missing: "Chromium is not installed" };
-  return { command: process.execPath, args: [path.join(import.meta.dirname, "main.ts"), browser, await bundlePage()] };
+  return { command: process.execPath, args: [path.join(import.meta.dirname, "main.ts"), browser, await bundlePage(path.join(import.meta.dirname, "page.ts"))] };
 }
 
-async function findBrowser(): Promise<string | undefined> {
+/** Where Chromium is; undefined where it is not installed. */
+export async function findBrowser(): Promise<string | undefined> {
   const folders = (process.env.PATH ?? "").split(path.delimiter).filter((folder) => folder !== "");
   for (const file of NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name)))) {
     const isThere = await access(file, constants.X_OK).then(

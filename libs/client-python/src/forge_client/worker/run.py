@@ -27,7 +27,7 @@ def run_worker(
     url: str | None = None,
     token: str | None = None,
     name: str | None = None,
-    queues: Sequence[str] = ("default",),
+    queues: Sequence[str] | None = None,
     slots: int = DEFAULT_SLOTS,
     namespace: str | None = None,
 ) -> None:

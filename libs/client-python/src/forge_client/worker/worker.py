@@ -91,7 +91,7 @@ async def start_worker(
     url: str | None = None,
     token: str | None = None,
     name: str | None = None,
-    queues: Sequence[str] = ("default",),
+    queues: Sequence[str] | None = None,
     slots: int = DEFAULT_SLOTS,
     namespace: str | None = None,
 ) -> Worker:
@@ -100,14 +100,15 @@ async def start_worker(
     Args:
         source: Decorated functions of modules' top level, the module that has them, or its file.
         url: Of the control plane; FORGE_URL, or the server of the project that the process is in, where absent.
-        token: What the control plane knows the worker by; FORGE_TOKEN, or the project's, where absent.
+        token: What the control plane knows the worker by, of the role worker; FORGE_TOKEN, or the project's own where no other server is named.
         name: Stable over restarts: a worker that joins again under its name gives up what its old incarnation held. Absent: the source's and the machine's.
-        queues: Whose calls it takes, at most 64.
+        queues: Whose calls it takes, at most 64; where absent, `default`, and of a project's server the project's own as well.
         slots: Calls at once, each in a process of its own, 1 to 10,000.
         namespace: FORGE_NAMESPACE, or the token's first, where absent.
 
     Raises:
-        ForgeError: validation, reason WORKER_FILE: the source can't be loaded or offers nothing; what the control plane refuses.
+        ForgeError: validation, reason WORKER_FILE: the source can't be loaded or offers nothing; reason TOKEN_MISSING: a server is named, and no token
+            for it; what the control plane refuses.
         ValueError: functions that no other process can find.
     """
     request = load_request(source)
@@ -164,16 +165,20 @@ def load_request(source: Source) -> LoadRequest:
 
 
 def worker_options(
-    source: Source, url: str | None, token: str | None, name: str | None, queues: Sequence[str], slots: int, namespace: str | None
+    source: Source, url: str | None, token: str | None, name: str | None, queues: Sequence[str] | None, slots: int, namespace: str | None
 ) -> WorkerOptions:
-    """Fills in what is absent. Raises ForgeError not_found where no server is named and none serves the project."""
-    url = url or os.environ.get("FORGE_URL")
-    token = token or os.environ.get("FORGE_TOKEN")
-    if url is None or token is None:
+    """Fills in what is absent. Raises ForgeError not_found where no server is named and none serves the project; validation, TOKEN_MISSING."""
+    url = url or os.environ.get("FORGE_URL") or None
+    token = token or os.environ.get("FORGE_TOKEN") or None
+    if url is None:
         server = find_project_server()
-        url, token = url or server.url, token or server.token
+        url, token, queues = server.url, token or server.worker_token, queues or (server.queue, "default")
+    elif token is None:
+        # The project's own token is nobody else's to see.
+        message = "a server is named, and no token for it: give it, or set FORGE_TOKEN (`forge token add --role worker` makes one)"
+        raise ForgeError(ErrorCode.VALIDATION, message, reason="TOKEN_MISSING", origin="client", metadata={"field": "token"})
     namespace = namespace or os.environ.get("FORGE_NAMESPACE")
-    return WorkerOptions(url, token, name or f"{_stem(source)}@{socket.gethostname()}"[:128], tuple(dict.fromkeys(queues)), slots, namespace)
+    return WorkerOptions(url, token, name or f"{_stem(source)}@{socket.gethostname()}"[:128], tuple(dict.fromkeys(queues or ("default",))), slots, namespace)
 
 
 def capability_of(offered: dict[str, Any]) -> Capability:
